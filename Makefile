@@ -1,0 +1,49 @@
+# Two commands on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check lint types format bench wheel clean
+
+demo: $(VENV)/core  ## prune a generated graph and print what was kept
+	@$(BIN)/lsprune demo
+
+test: $(VENV)/dev  ## all tests and doctests
+	$(BIN)/python -m pytest -n 2
+
+check: lint types test  ## what must pass before a commit
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+format: $(VENV)/dev  ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
+	$(PIP) --editable '.[bench]'
+	$(BIN)/python benchmarks/run.py
+
+wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment
+	rm -rf dist build && $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*.whl
+	cd build/empty && bin/lsprune --version && bin/lsprune methods
+
+$(VENV)/core: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/core
+	$(PIP) torch  # by itself and first: the constraint picks the build without CUDA
+	$(PIP) --editable '.[gnn,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist

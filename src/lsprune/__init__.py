@@ -1,0 +1,18 @@
+"""Locality-sensitive pruning of graphs: fewer edges, the same neighbourhoods."""
+
+from __future__ import annotations
+
+from lsprune._version import __version__
+from lsprune.apply import prune
+from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random, load
+from lsprune.errors import FormatError, GraphError, LspruneError, MissingDependency, OptionError
+from lsprune.explain import Explanation
+from lsprune.graph import Graph
+from lsprune.hashing import FAMILIES, Identity, Projection, Threshold
+from lsprune.pruners import LSP
+
+__all__ = [
+    "FAMILIES", "LSP", "METHODS", "Explanation", "First", "FormatError", "Graph", "GraphError", "Identity",
+    "LocalRandom", "LspruneError", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Threshold",
+    "__version__", "load", "prune",
+]  # fmt: skip

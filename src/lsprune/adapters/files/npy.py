@@ -1,0 +1,140 @@
+"""`.npy` and `.npz` without trust: no pickle, and no memory taken for data that the file does not hold."""
+
+from __future__ import annotations
+
+import math
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from lsprune.errors import FormatError
+from lsprune.graph import Array
+
+_DEFLATE_RATIO = 1032  # what one byte of a deflate stream can expand to at most
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a `.npy` header claims."""
+
+    shape: tuple[int, ...]
+    fortran: bool
+    dtype: np.dtype[Any]
+    length: int  # bytes of the header itself
+
+    @property
+    def data_bytes(self) -> int:
+        """Bytes of data that must follow the header."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def read_npy(path: Path) -> Array:
+    """The array of a `.npy` file, memory-mapped."""
+    with path.open("rb") as handle:
+        header = read_header(handle, str(path))
+        size = os.fstat(handle.fileno()).st_size
+    check_size(header, size, str(path))
+    data: Array = np.memmap(path, header.dtype, mode="r", offset=header.length, shape=math.prod(header.shape))
+    return data.reshape(header.shape, order="F" if header.fortran else "C")
+
+
+def read_npz(path: Path) -> dict[str, Array]:
+    """The arrays of a `.npz` file by name."""
+    with path.open("rb") as handle:  # a missing or unreadable file is the system's error, not the format's
+        try:
+            with zipfile.ZipFile(handle) as archive:
+                members = _members(archive, os.fstat(handle.fileno()).st_size, path)
+                return {name: _member(archive, info, f"{path}: {name}") for name, info in members.items()}
+        except FormatError:
+            raise
+        except Exception as error:  # a damaged archive raises nearly anything: BadZipFile, zlib.error, struct.error ...
+            raise FormatError(f"{path}: not a readable .npz file ({_brief(error)})") from None
+
+
+def write_npz(handle: BinaryIO, arrays: Mapping[str, Array], *, compressed: bool = False) -> None:
+    """Write a `.npz` archive, the same bytes for the same arrays."""
+    method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    with zipfile.ZipFile(handle, "w", method) as archive:
+        for name, array in arrays.items():
+            # force_zip64: the size is not known beforehand, and an array may pass 2 GiB
+            with archive.open(_info(f"{name}.npy", method), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a `.npz` file was written with compression."""
+    with zipfile.ZipFile(path) as archive:
+        return any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist())
+
+
+def read_header(handle: Any, name: str) -> Header:
+    """The header at the start of a `.npy` stream; object arrays are refused here, before anything is read."""
+    try:
+        version = np.lib.format.read_magic(handle)
+        readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+        shape, fortran, dtype = readers[version](handle)
+    except Exception as error:  # numpy evaluates the header as Python text: damage raises nearly anything
+        raise FormatError(f"{name}: not a readable .npy array ({_brief(error)})") from None
+    if dtype.hasobject:
+        raise FormatError(f"{name}: holds Python objects; pickled data is refused")
+    if dtype.itemsize == 0 or any(side < 0 for side in shape):
+        raise FormatError(f"{name}: not a readable .npy array (shape {shape}, type {dtype})")
+    return Header(shape, fortran, dtype, handle.tell())
+
+
+def check_size(header: Header, size: int, name: str) -> None:
+    """Nothing; raises where the header claims another size than the file has."""
+    if header.length + header.data_bytes != size:
+        raise FormatError(
+            f"{name}: claims {header.data_bytes} bytes of data and holds {size - header.length}; cut short or damaged"
+        )
+
+
+def _members(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zipfile.ZipInfo]:
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            raise FormatError(f"{path}: array {name!r} is there more than once")
+        if name == info.filename:
+            raise FormatError(f"{path}: {name!r} is not a .npy array")
+        _check_member(info, f"{path}: {name}")
+        members[name] = info
+    if sum(info.compress_size for info in members.values()) > size:  # members that overlap expand without bound
+        raise FormatError(f"{path}: claims more compressed data than the file holds")
+    return members
+
+
+def _check_member(info: zipfile.ZipInfo, name: str) -> None:
+    if info.compress_type == zipfile.ZIP_STORED:
+        possible = info.file_size == info.compress_size
+    elif info.compress_type == zipfile.ZIP_DEFLATED:
+        possible = info.file_size <= _DEFLATE_RATIO * info.compress_size
+    else:
+        raise FormatError(f"{name}: compression method {info.compress_type} is not one that numpy writes")
+    if not possible:
+        raise FormatError(f"{name}: {info.compress_size} bytes cannot expand to the {info.file_size} that it claims")
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Array:
+    with archive.open(info) as stream:
+        check_size(read_header(stream, name), info.file_size, name)
+    with archive.open(info) as stream:
+        # read to its very end, which is where zipfile compares the checksum
+        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    return array
+
+
+def _info(name: str, method: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)  # its date is fixed (1980), so that equal arrays give equal files
+    info.compress_type = method
+    return info
+
+
+def _brief(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0][:120] or type(error).__name__

@@ -1,0 +1,169 @@
+"""Edge lists in Parquet, and Arrow tables of edges on their way to any format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from lsprune.adapters.files.content import Edges, choose, ids, need, row, stack
+from lsprune.errors import FormatError
+from lsprune.graph import Array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table with one row for each edge; all columns, types and schema metadata stay."""
+
+    table: pa.Table
+    ends: tuple[str, str]
+
+    def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
+        """Write the kept rows."""
+        import pyarrow as pa
+
+        write_table(handle, suffix, self.table.filter(pa.array(mask)), self.ends)
+
+
+def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...]) -> Edges:
+    """The edges of a Parquet file."""
+    table = read_parquet(path)
+    ends = choose(table.column_names, source, target, path)
+    need(table.column_names, edge_attr, path)
+    return from_table(table, ends, edge_attr, path, Columns(table, ends))
+
+
+def from_table(
+    table: pa.Table,
+    ends: tuple[str, str],
+    edge_attr: tuple[str, ...],
+    path: Path,
+    content: Any,
+    place: Callable[[int], str] = row,
+) -> Edges:
+    """The edges in two columns of a table, with attributes from others."""
+    first, second = (ids(_integers(table[name], name, path, place), name, path, place) for name in ends)
+    attributes = [numbers(table[name], name, path, place) for name in edge_attr]
+    return Edges(source=first, target=second, names=ends, edge_attr=stack(attributes), content=content, place=place)
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """The whole table of a Parquet file, its page checksums compared where it has them."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with path.open("rb"):  # a missing or unreadable file is the system's error, not the format's
+        pass
+    try:
+        # Not parquet.read_table: that adds columns when a folder's name looks like a partition ("year=2020").
+        with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read()
+            table.validate(full=True)
+            return table
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        raise FormatError(f"{path}: not a readable Parquet file ({first_line(error)})") from None
+
+
+def numbers(column: Any, name: str, path: Path, place: Callable[[int], str] = row) -> Array:
+    """The column as numbers: `[E]`, or `[E, d]` from lists of fixed length."""
+    import pyarrow as pa
+
+    kind = column.type
+    _refuse_null(column, name, path, place)
+    if pa.types.is_fixed_size_list(kind):
+        inner = numbers(pa.chunked_array([c.flatten() for c in column.chunks], kind.value_type), name, path)
+        return inner.reshape(-1, kind.list_size) if kind.list_size else inner.reshape(len(column), 0)
+    if pa.types.is_dictionary(kind):
+        return numbers(column.cast(kind.value_type), name, path, place)
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
+        raise FormatError(f"{path}: column {name!r} must be numbers, got {kind}{_example(column, place)}")
+    return np.asarray(column.to_numpy())
+
+
+def write_table(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, str]) -> None:
+    """Write a table of edges in the format of `suffix`."""
+    if suffix == ".parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, handle, write_page_checksum=True)  # damage shows when it is read again
+    elif suffix == ".npz":
+        from lsprune.adapters.files.npy import write_npz
+
+        write_npz(handle, _arrays(table, ends))
+    else:
+        from lsprune.adapters.files.text import write_text
+
+        write_text(handle, suffix, table, ends)
+
+
+def write_columns(handle: BinaryIO, suffix: str, columns: Mapping[str, Array]) -> None:
+    """Write arrays `[E]` or `[E, d]` as the columns of a table; the first two are the ends."""
+    import pyarrow as pa
+
+    try:
+        table = pa.table({name: _column(array) for name, array in columns.items()})
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise FormatError(f"cannot be written as a table ({first_line(error)})") from None
+    first, second, *_ = columns
+    write_table(handle, suffix, table, (first, second))
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message, short enough to stand in ours."""
+    return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+
+
+def _integers(column: Any, name: str, path: Path, place: Callable[[int], str]) -> Array:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    _refuse_null(column, name, path, place)
+    if not pa.types.is_integer(column.type):
+        if len(column) == 0 and pa.types.is_null(column.type):
+            return np.empty(0, np.int64)
+        raise FormatError(f"{path}: column {name!r} must be integers, got {column.type}{_example(column, place)}")
+    return np.asarray(column.to_numpy())
+
+
+def _refuse_null(column: Any, name: str, path: Path, place: Callable[[int], str]) -> None:
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        first = pc.index(pc.is_null(column), True).as_py()
+        raise FormatError(f"{path}: column {name!r}, {place(first)}: a value is missing")
+
+
+def _example(column: Any, place: Callable[[int], str]) -> str:
+    return f" ({str(column[0].as_py())[:40]!r} at {place(0)})" if len(column) else ""
+
+
+def _arrays(table: pa.Table, ends: tuple[str, str]) -> dict[str, Array]:
+    here = Path("table")
+    arrays = {"edge_index": np.stack([_integers(table[name], name, here, row) for name in ends])}
+    for name in table.column_names:
+        if name in ends:
+            continue
+        key = name if name.startswith("edge_") else f"edge_{name}"
+        if key in arrays or key.startswith("edge_label"):
+            raise FormatError(f"column {name!r} would become the array {key!r}, which means something else in .npz")
+        try:
+            arrays[key] = numbers(table[name], name, here)
+        except FormatError as error:
+            raise FormatError(str(error).removeprefix(f"{here}: ") + "; write .parquet") from None
+    return arrays
+
+
+def _column(array: Array) -> Any:
+    import pyarrow as pa
+
+    if array.ndim == 1:
+        return pa.array(np.ascontiguousarray(array))
+    flat = pa.array(np.ascontiguousarray(array).reshape(-1))
+    return pa.FixedSizeListArray.from_arrays(flat, int(np.prod(array.shape[1:])))

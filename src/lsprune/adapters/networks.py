@@ -1,0 +1,91 @@
+"""Adapter for NetworkX graphs: Graph, DiGraph, MultiGraph and MultiDiGraph.
+
+Nodes are numbered in the order of `G.nodes`. A numeric node attribute `x` and edge attribute `edge_attr` become
+features when every node (edge) has one. An undirected edge becomes two directed ones, so that each end is an owner of
+it, and comes back as one edge: masks for the user have one entry for each edge of `G.edges`, in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lsprune.adapters.base import Kept, Key
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph
+
+
+@dataclass(frozen=True)
+class Network:
+    """Reads and rebuilds a NetworkX graph; node, edge and graph attributes and multigraph keys all stay."""
+
+    def graphs(self, data: Any) -> Mapping[Key, Graph]:
+        """The graph; of an undirected one the edges in `G.edges` order, then the reverse of those that are no loops."""
+        number = {node: i for i, node in enumerate(data)}
+        ends = np.array([(number[u], number[v]) for u, v in data.edges()], dtype=np.int64).reshape(-1, 2).T  # [2, E]
+        x = _feature((attributes for _, attributes in data.nodes(data=True)), "x", len(number))
+        edge_attr = _feature((attributes for *_, attributes in data.edges(data=True)), "edge_attr", ends.shape[1])
+        if not data.is_directed():
+            back = np.flatnonzero(ends[0] != ends[1])
+            ends = np.concatenate([ends, ends[::-1, back]], axis=1)
+            edge_attr = None if edge_attr is None else np.concatenate([edge_attr, edge_attr[back]])
+        undirected = not data.is_directed()
+        return {None: Graph.from_edges(ends, num_nodes=len(number), x=x, edge_attr=edge_attr, undirected=undirected)}
+
+    def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
+        """A new graph of the same class with all nodes and the kept edges.
+
+        An undirected edge has one weight but two owners: rescaling takes the mean of both factors, which keeps the sum
+        of all weights what it is for the directed graph.
+        """
+        if None not in kept:
+            return data
+        mask = kept[None].mask[: data.number_of_edges()]
+        factor = _factor(data, kept[None].weight)
+        smaller = type(data)()
+        smaller.graph.update(data.graph)
+        smaller.add_nodes_from(data.nodes(data=True))
+        edges = data.edges(keys=True, data=True) if data.is_multigraph() else data.edges(data=True)
+        smaller.add_edges_from(
+            (*ends, _changed(attributes, i, factor, kept[None].e_id))
+            for i, (keep, (*ends, attributes)) in enumerate(zip(mask, edges, strict=True))
+            if keep
+        )
+        return smaller
+
+    def masks(self, data: Any, masks: Mapping[Key, Array]) -> Array:
+        """The mask in `G.edges` order: one entry for each edge, also where the graph is undirected."""
+        return masks[None][: data.number_of_edges()]
+
+
+def _feature(attributes: Iterable[Mapping[Any, Any]], name: str, count: int) -> Array | None:
+    values: Sequence[Any] = [item[name] for item in attributes if name in item]
+    if not values or len(values) < count:
+        return None
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise GraphError(f"attribute {name!r} must have the same shape everywhere to be used as features") from None
+    return array if array.dtype.kind in "fiub" else None
+
+
+def _factor(data: Any, weight: Array | None) -> Array | None:
+    if weight is None or data.is_directed():
+        return weight
+    forward, backward = np.split(np.asarray(weight, dtype=np.float64), [data.number_of_edges()])
+    back = np.array([u != v for u, v in data.edges()], dtype=bool)
+    mean = forward.copy()
+    mean[back] = (forward[back] + backward) / 2
+    return mean
+
+
+def _changed(attributes: Mapping[Any, Any], position: int, factor: Array | None, e_id: bool) -> dict[Any, Any]:
+    changed = dict(attributes)
+    if factor is not None:
+        changed["weight"] = changed.get("weight", 1.0) * float(factor[position])
+    if e_id:
+        changed["e_id"] = position
+    return changed

@@ -1,0 +1,90 @@
+"""PyG's `EdgeIndex`: edges that remember their order, their size and whether every one has its reverse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+from torch_geometric import EdgeIndex
+
+from lsprune.adapters.base import Kept, Key
+from lsprune.adapters.pyg.tensors import offsets, refuse_extras, take, view
+from lsprune.graph import Array, Graph
+
+
+def keep_edge_index(edge_index: Tensor, mask: Array) -> Tensor:
+    """The kept columns of `edge_index` `[2, E]`; an `EdgeIndex` stays one.
+
+    A mask leaves order and size as they were. `is_undirected` stays only where the kept edges are still symmetric.
+    What PyG caches of an `EdgeIndex` (pointers, permutations) is not carried over.
+    """
+    if not isinstance(edge_index, EdgeIndex):
+        return take(edge_index, mask, dim=1)
+    kept = take(edge_index.as_tensor(), mask, dim=1)
+    unpaired = _unpaired(kept) if _claims_symmetry(edge_index) else np.zeros(kept.shape[1], dtype=bool)
+    out = EdgeIndex(
+        kept,
+        sparse_size=edge_index.sparse_size(),
+        sort_order=edge_index.sort_order,
+        is_undirected=edge_index.is_undirected and not unpaired.any(),
+    )
+    out._cat_metadata = _keep_metadata(edge_index, mask, unpaired)
+    result: Tensor = out
+    return result
+
+
+def _claims_symmetry(edge_index: EdgeIndex) -> bool:
+    parts = edge_index._cat_metadata
+    return edge_index.is_undirected or (parts is not None and any(parts.is_undirected))
+
+
+def _unpaired(edge_index: Tensor) -> Array:
+    """Where the sorted edges and the sorted reverse edges differ, `[E]` bool: nowhere for a symmetric graph.
+
+    Duplicates count, as in `EdgeIndex.validate`. Graphs joined one after another differ only at their own positions,
+    because both sorts keep them apart.
+    """
+    source, target = view(edge_index).astype(np.int64)
+    width = int(max(source.max(initial=0), target.max(initial=0))) + 1
+    differ: Array = np.sort(source * width + target) != np.sort(target * width + source)
+    return differ
+
+
+def _keep_metadata(edge_index: EdgeIndex, mask: Array, unpaired: Array) -> object:
+    """What PyG notes about each of several joined edge sets, for the kept edges; None where nothing valid is noted."""
+    parts = edge_index._cat_metadata
+    if parts is None or sum(parts.nnz) != mask.shape[0]:
+        return None
+    ends = offsets(mask)[np.cumsum([0, *parts.nnz])]
+    faults = np.diff(offsets(unpaired)[ends])
+    return parts._replace(
+        nnz=np.diff(ends).tolist(),
+        is_undirected=[was and not fault for was, fault in zip(parts.is_undirected, faults.tolist(), strict=True)],
+    )
+
+
+def num_nodes(edge_index: EdgeIndex) -> int | tuple[int, int] | None:
+    """The size that an `EdgeIndex` states: one number when square, a pair when not, None when not stated."""
+    rows, columns = edge_index.sparse_size()
+    if rows is None or columns is None:
+        return None
+    return rows if rows == columns else (rows, columns)
+
+
+@dataclass(frozen=True)
+class EdgeIndexAdapter:
+    """Reads a bare `EdgeIndex` and rebuilds one with the same order and size."""
+
+    def graphs(self, data: EdgeIndex) -> Mapping[Key, Graph]:
+        return {None: Graph.from_edges(view(data.as_tensor()), num_nodes=num_nodes(data))}
+
+    def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
+        if None not in kept:
+            return data
+        refuse_extras(kept[None], "a bare EdgeIndex")
+        return keep_edge_index(data, kept[None].mask)
+
+    def masks(self, data: EdgeIndex, masks: Mapping[Key, Array]) -> Array:
+        return masks[None]

@@ -1,0 +1,81 @@
+"""Several graphs in one store, as `Batch` and `InMemoryDataset` hold them: masking it and the slices that divide it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+
+from lsprune.adapters.base import Kept
+from lsprune.adapters.pyg.stores import NODE_KEYS, Store, edge_keys, keep_edges, keep_entry
+from lsprune.adapters.pyg.tensors import offsets, view
+from lsprune.graph import Array, Graph
+
+Slices = dict[str, Any]  # for each entry of a store, the offsets [G + 1] of the graphs in it
+
+
+def edge_slices(slices: Slices, graph: Graph) -> Array:
+    """Offsets `[G + 1]` of each graph's edges among all the edges of a joined store."""
+    if "edge_index" in slices:
+        return view(torch.as_tensor(slices["edge_index"])).astype(np.int64)
+    ptr, target = graph.target_ptr, graph.ends()[1]
+    assert ptr is not None
+    owner = np.searchsorted(ptr[1:], target, side="right")
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(ptr) - 1))])
+
+
+def keep_joined(store: Store, kept: Kept, slices: Slices, starts: Array) -> Slices:
+    """The new slices; the store, which must be our own copy, loses the edges that are not kept.
+
+    `starts` are the `edge_slices` of the store as it was.
+    """
+    after = offsets(kept.mask)
+    ends = after[starts]
+    before = set(store.keys())
+    ready = {key: _keep_pieces(key, store[key], kept.mask, starts) for key in _pieces(store, slices, starts)}
+    masked = [key for key in ("edge_index", *edge_keys(store)) if key in slices and key not in ready]
+    keep_edges(store, kept, ready=ready)
+    new = {key: torch.from_numpy(after[view(torch.as_tensor(slices[key]))]) for key in masked}
+    added = [key for key in edge_keys(store) if key not in before or (key == "e_id" and kept.e_id)]
+    return {**slices, **new, **dict.fromkeys(added, torch.from_numpy(ends))}
+
+
+def increments(incs: Slices, slices: Slices, kept: Kept, starts: Array) -> Slices:
+    """What a batch subtracts from the ids of each graph it gives back, with the entries that pruning added."""
+    none = torch.zeros(len(starts) - 1, dtype=torch.int64)
+    new = {key: incs.get(key, none) for key in slices}
+    # In the batch e_id counts the batch's edges; a graph taken out of it then counts its own, as in a list.
+    return {**new, "e_id": torch.from_numpy(starts[:-1].copy())} if kept.e_id else new
+
+
+def number_nodes(store: Store, slices: Slices, counts: Array) -> None:
+    """Nothing; where only the edges told how many nodes each graph has, the store, our own copy, now states it.
+
+    Pruning may take the last edge of a graph's last node, and the graph would seem smaller than it is.
+    """
+    edge_index = store.get("edge_index")
+    sized = isinstance(edge_index, EdgeIndex) and edge_index.sparse_size() != (None, None)
+    stated = "num_nodes" in store or "adj_t" in store or any(key in NODE_KEYS or "node" in key for key in slices)
+    if not (stated or sized):
+        store.num_nodes = int(counts.sum())
+        store._num_nodes = counts.tolist()  # where PyG keeps the single counts
+
+
+def _pieces(store: Store, slices: Slices, starts: Array) -> list[str]:
+    """Names of edge-level entries that are held graph by graph: lists, and one number for each graph."""
+    single = np.arange(len(starts))
+    divided = [key for key in edge_keys(store) if isinstance(slices.get(key), Tensor)]
+    return [
+        key
+        for key in divided
+        if isinstance(store[key], list) or (np.array_equal(slices[key], single) and not np.array_equal(starts, single))
+    ]
+
+
+def _keep_pieces(key: str, value: Any, mask: Array, starts: Array) -> Any:
+    if not isinstance(value, list):
+        return value  # one number for each graph says nothing about single edges
+    return [keep_entry(key, piece, part) for piece, part in zip(value, np.split(mask, starts[1:-1]), strict=True)]

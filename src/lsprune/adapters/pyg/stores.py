@@ -1,0 +1,173 @@
+"""What belongs to the edges of one PyG store, told by name, and how it is kept in step with a mask.
+
+PyG's own `is_edge_attr` compares lengths, so on a graph with as many nodes as edges it takes node labels for edge
+attributes. Here the name decides. In a `Data`, these are edge-level: `edge_index` or `adj_t`, `e_id`, and every name
+that starts with `edge_`, except `edge_label...` (link labels have edges of their own) and names with `index` in them
+(another set of edges). All else stays whole: `x`, `y`, `time`, `train_mask`. A relation of a `HeteroData` holds nothing
+about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-level too, given an entry for each edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+from torch_geometric.data.storage import EdgeStorage, NodeStorage
+
+from lsprune.adapters.base import Kept
+from lsprune.adapters.pyg.edge_index import keep_edge_index
+from lsprune.adapters.pyg.tensors import (
+    compress,
+    features,
+    keep_sparse,
+    num_entries,
+    offsets,
+    scale,
+    sparse_graph,
+    take,
+    view,
+)
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph
+
+Store = Any  # a BaseStorage of PyG: GlobalStorage (Data) or EdgeStorage (a relation of HeteroData)
+NODE_KEYS = ("x", "feat", "pos", "batch", "node_type", "n_id", "tf")  # where PyG looks for the number of nodes
+_CONNECTIVITY = ("edge_index", "adj_t", "adj")
+_WITHOUT_LENGTH = (str, bytes, int, float, type(None))
+
+
+def connectivity(store: Store) -> str:
+    """`"edge_index"` or `"adj_t"`, whichever holds the edges of the store."""
+    found = [key for key in _CONNECTIVITY if key in store]
+    if len(found) > 1:
+        raise GraphError(f"the edges are held twice, in {' and '.join(found)}; delete one of them before pruning")
+    if not found or found[0] == "adj":
+        raise GraphError(f"pruning needs edge_index [2, E] or a sparse adj_t, got only {sorted(store.keys())}")
+    value = store[found[0]]
+    sparse = isinstance(value, Tensor) and value.layout != torch.strided
+    if not isinstance(value, Tensor) or sparse != (found[0] == "adj_t"):
+        wanted = "a dense tensor [2, E]" if found[0] == "edge_index" else "a torch.sparse matrix"
+        advice = "; see adj_t.to_torch_sparse_csr_tensor()" if hasattr(value, "to_torch_sparse_csr_tensor") else ""
+        raise GraphError(f"{found[0]} must be {wanted}, got {type(value).__name__}{advice}")
+    return found[0]
+
+
+def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
+    """The graph of one store."""
+    key = connectivity(store)
+    rest = {"num_nodes": num_nodes, "x": x, "edge_attr": features(store.get("edge_attr")), "ptr": ptr}
+    if key == "adj_t":
+        return sparse_graph(store[key], rows="target", **rest)
+    return Graph.from_edges(view(store[key]), **rest)
+
+
+def edge_count(store: Store) -> int:
+    """Number of edges, from the connectivity alone."""
+    key = connectivity(store)
+    return int(store[key].shape[1]) if key == "edge_index" else num_entries(store[key])
+
+
+def node_count(store: Store) -> int | None:
+    """Number of nodes that the store states; None where PyG would warn and guess it from the largest id."""
+    if store.get("num_nodes") is not None:
+        return int(store["num_nodes"])
+    stated = any(
+        isinstance(value, (Tensor, np.ndarray)) and (key in NODE_KEYS or "node" in key) or key == "tf"
+        for key, value in store.items()
+    )
+    edge_index = store.get("edge_index")
+    sized = isinstance(edge_index, EdgeIndex) and edge_index.sparse_size() != (None, None)
+    return int(store.num_nodes) if stated or sized or "adj_t" in store else None
+
+
+def is_edge_level(store: Store, key: str) -> bool:
+    """True for the entries of a store that a mask over its edges must be applied to; by name, see the module."""
+    if key in ("e_id", "e_id_batch", "edge_index_batch"):  # _batch: which graph each entry is from (follow_batch)
+        return True
+    if key in _CONNECTIVITY or "index" in key or "edge_label" in key or key.endswith("_ptr"):
+        return False
+    if key.startswith("edge_"):
+        return True
+    relation = isinstance(store, EdgeStorage) and not isinstance(store, NodeStorage)
+    return relation and _length(store[key], _edge_dim(store, key)) == edge_count(store)
+
+
+def edge_keys(store: Store) -> list[str]:
+    """Names of the edge-level entries, the connectivity not among them."""
+    return [key for key in store if is_edge_level(store, key)]
+
+
+def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = None) -> None:
+    """Nothing; the store, which must be our own copy, loses the edges that are not kept, in all edge-level entries.
+
+    `ready` has the new values of entries that are not held edge by edge, as in several joined graphs.
+    """
+    key, mask, new = connectivity(store), kept.mask, dict(ready or {})
+    assert mask.shape == (edge_count(store),), "the mask was made for another graph"
+    for name in edge_keys(store):
+        if name not in new:
+            new[name] = keep_entry(name, store[name], mask, _edge_dim(store, name))
+    new.update(_keep_counts(store, mask))
+    if key == "adj_t":
+        new[key] = keep_sparse(store[key], mask, kept.weight)
+    else:
+        new[key] = keep_edge_index(store[key], mask)
+        if kept.weight is not None:
+            new["edge_weight"] = _weights(new.get("edge_weight"), kept.weight[mask], store[key].device)
+    if kept.e_id:
+        new["e_id"] = torch.from_numpy(np.flatnonzero(mask)).to(store[key].device)
+    for name, value in new.items():
+        store[name] = value
+
+
+def keep_entry(key: str, value: Any, mask: Array, dim: int = 0) -> Any:
+    """`value` for the kept edges only; a number, a string or None says nothing about single edges and stays."""
+    if isinstance(value, _WITHOUT_LENGTH) or getattr(value, "ndim", 1) == 0:
+        return value
+    length = _length(value, dim)
+    if length != mask.shape[0]:
+        got = f"a {type(value).__name__}" if length is None else f"{length} entries"
+        raise GraphError(
+            f"{key} must have one entry for each of the {mask.shape[0]} edges, got {got}; "
+            "what does not belong to the edges needs a name that does not start with edge_"
+        )
+    if isinstance(value, Tensor):
+        return take(value, mask, dim)
+    if isinstance(value, np.ndarray):
+        return compress(value, mask, dim)
+    return type(value)(entry for entry, keep in zip(value, mask.tolist(), strict=True) if keep)
+
+
+def _length(value: Any, dim: int) -> int | None:
+    if isinstance(value, (Tensor, np.ndarray)):
+        return int(value.shape[dim]) if value.ndim else None
+    return len(value) if type(value) in (list, tuple) else None
+
+
+def _edge_dim(store: Store, key: str) -> int:
+    # A subclass of Data may join an attribute along another dimension than the first: that one then counts edges.
+    dim = store._parent().__cat_dim__(key, store[key], store)
+    return dim if isinstance(dim, int) else 0
+
+
+def _keep_counts(store: Store, mask: Array) -> dict[str, Any]:
+    """Numbers of edges that a store may note, for the kept edges: in all, per hop of a sampler, up to each graph."""
+    noted: dict[str, Any] = {}
+    for key in (key for key in store if key.endswith("_ptr")):  # from follow_batch
+        entry = key.removesuffix("_ptr")
+        if entry == "edge_index" or (entry in store and is_edge_level(store, entry)):
+            noted[key] = torch.from_numpy(offsets(mask)[view(store[key])]).to(store[key].device)
+    if isinstance(store.get("num_edges"), int):
+        noted["num_edges"] = int(np.count_nonzero(mask))
+    hops = store.get("num_sampled_edges")  # trim_to_layer cuts the edges by these numbers, hop after hop
+    if isinstance(hops, list) and all(isinstance(hop, int) for hop in hops) and sum(hops) == mask.shape[0]:
+        noted["num_sampled_edges"] = np.diff(offsets(mask)[np.cumsum([0, *hops])]).tolist()
+    return noted
+
+
+def _weights(present: Any, factors: Array, device: torch.device) -> Any:
+    return torch.from_numpy(factors).to(device) if present is None else scale(present, factors)

@@ -1,0 +1,177 @@
+"""Bare tensors as graphs, and the few tensor operations that every PyTorch adapter shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse
+import torch
+from torch import Tensor
+
+from lsprune import kernels
+from lsprune.adapters.base import Kept, Key
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array, Graph
+
+End = Literal["source", "target"]
+_OTHER: dict[End, End] = {"source": "target", "target": "source"}
+_BITS = {1: torch.uint8, 2: torch.int16}  # what carries a type that numpy lacks, by its size in bytes
+
+
+def view(tensor: Tensor) -> Array:
+    """The values of a dense tensor as a numpy array: a view on the CPU, a copy from elsewhere; bfloat16 as float32."""
+    tensor = tensor.detach().cpu()
+    return (tensor.float() if _foreign(tensor) else tensor).numpy()
+
+
+def _foreign(tensor: Tensor) -> bool:
+    """True for the floating types that numpy lacks."""
+    return tensor.dtype == torch.bfloat16 or (tensor.is_floating_point() and tensor.element_size() == 1)
+
+
+def features(values: Any) -> Any:
+    """Attributes as numpy or scipy CSR; None and whatever is no tensor come back as they are."""
+    if not isinstance(values, Tensor):
+        return values
+    if values.layout == torch.strided:
+        return view(values)
+    if values.layout == torch.sparse_csr and values.dim() == 2:
+        parts = view(values.values()), view(values.col_indices()), view(values.crow_indices())
+        return scipy.sparse.csr_array(parts, shape=tuple(values.shape))
+    if values.layout in (torch.sparse_coo, torch.sparse_csc) and values.dim() == 2:
+        coo = values.detach().to_sparse(layout=torch.sparse_coo).coalesce()
+        return scipy.sparse.csr_array((view(coo.values()), tuple(view(coo.indices()))), shape=tuple(values.shape))
+    raise GraphError(f"attributes must be dense or sparse COO, CSR or CSC matrices, got {_describe(values)}")
+
+
+def take(tensor: Tensor, mask: Array, dim: int = 0) -> Tensor:
+    """The entries of `tensor` along `dim` where the mask `[n]` is True, in the same order and on the same device."""
+    if type(tensor) is not Tensor or tensor.requires_grad or tensor.layout != torch.strided or not tensor.is_cpu:
+        # Gradients, subclasses and other devices need torch's own indexing.
+        return tensor.index_select(dim, torch.from_numpy(np.flatnonzero(mask)).to(tensor.device))
+    bits = tensor.view(_BITS[tensor.element_size()]) if _foreign(tensor) else tensor
+    return torch.from_numpy(compress(bits.numpy(), mask, dim)).view(tensor.dtype)
+
+
+def compress(array: Array, mask: Array, dim: int = 0) -> Array:
+    """The entries of `array` along `dim` where the mask `[n]` is True."""
+    if dim in (-1, array.ndim - 1):
+        return kernels.compress(mask, array)
+    return np.compress(mask, array, axis=dim)
+
+
+def scale(values: Any, factors: Array) -> Any:
+    """`values` `[n, ...]`, tensor or array, times one factor a row; floating types stay, integers become floats."""
+    shape = (-1,) + (1,) * (values.ndim - 1)
+    if not isinstance(values, Tensor):
+        return values * factors.reshape(shape).astype(values.dtype if values.dtype.kind == "f" else np.float32)
+    dtype = values.dtype if values.is_floating_point() else torch.float32
+    return values * torch.from_numpy(factors).to(values.device, dtype).view(shape)
+
+
+def offsets(mask: Array) -> Array:
+    """How many entries are kept before each position: `[n + 1]` int64, so old slices map to new by indexing."""
+    kept = np.zeros(mask.shape[0] + 1, dtype=np.int64)
+    np.cumsum(mask, out=kept[1:])
+    return kept
+
+
+def sparse_graph(
+    matrix: Tensor, *, rows: End, num_nodes: Any = None, x: Any = None, edge_attr: Any = None, ptr: Any = None
+) -> Graph:
+    """The graph of a sparse matrix; `rows` says which end of an edge its rows are.
+
+    Edges are in the order the matrix stores them. Entries that a COO matrix holds twice are two edges.
+    """
+    height, width = _sparse_size(matrix)
+    sizes = (height, width) if rows == "source" else (width, height)
+    if num_nodes is None:
+        num_nodes = height if height == width else sizes
+    rest = {"num_nodes": num_nodes, "x": x, "edge_attr": edge_attr, "ptr": ptr}
+    if matrix.layout == torch.sparse_csr:
+        return Graph.from_csr(view(matrix.crow_indices()), view(matrix.col_indices()), rows=rows, **rest)
+    if matrix.layout == torch.sparse_csc:
+        return Graph.from_csr(view(matrix.ccol_indices()), view(matrix.row_indices()), rows=_OTHER[rows], **rest)
+    first, second = view(matrix._indices())  # not .indices(): that refuses a matrix with duplicates
+    return Graph.from_edges((first, second) if rows == "source" else (second, first), **rest)
+
+
+def keep_sparse(matrix: Tensor, mask: Array, weight: Array | None = None) -> Tensor:
+    """A matrix of the same layout and size with the kept entries, each times its weight where weights are given."""
+    values = take(matrix._values() if matrix.layout == torch.sparse_coo else matrix.values(), mask)
+    if weight is not None:
+        values = scale(values, weight[mask])
+    # check_invariants=False: a mask cannot break what held before, and an unset option makes torch warn.
+    if matrix.layout == torch.sparse_coo:
+        order = matrix.is_coalesced() or None
+        indices = take(matrix._indices(), mask, dim=1)
+        return torch.sparse_coo_tensor(indices, values, matrix.shape, is_coalesced=order, check_invariants=False)
+    by_row = matrix.layout == torch.sparse_csr
+    pointers, others = (
+        (matrix.crow_indices(), matrix.col_indices()) if by_row else (matrix.ccol_indices(), matrix.row_indices())
+    )
+    shorter = torch.from_numpy(offsets(mask)[view(pointers)]).to(pointers.device, pointers.dtype)
+    build = torch.sparse_csr_tensor if by_row else torch.sparse_csc_tensor
+    return build(shorter, take(others, mask), values, matrix.shape, check_invariants=False)
+
+
+def num_entries(matrix: Tensor) -> int:
+    """Number of stored entries of a sparse matrix, so of edges."""
+    return int(matrix._nnz())
+
+
+def _sparse_size(matrix: Tensor) -> tuple[int, int]:
+    if matrix.layout not in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc) or matrix.sparse_dim() != 2:
+        raise GraphError(f"a sparse graph must be a COO, CSR or CSC matrix, got {_describe(matrix)}")
+    if matrix.layout != torch.sparse_coo and matrix.dim() - matrix.dense_dim() != 2:
+        raise GraphError(f"a sparse graph must be one matrix, not a batch of them, got {_describe(matrix)}")
+    return int(matrix.shape[0]), int(matrix.shape[1])
+
+
+def _describe(tensor: Tensor) -> str:
+    return f"{str(tensor.layout).removeprefix('torch.')} of shape {list(tensor.shape)}"
+
+
+def refuse_extras(kept: Kept, what: str, *, weight: bool = True) -> None:
+    """Nothing, or an OptionError when the result has no place for what was asked."""
+    if kept.e_id:
+        raise OptionError(f"e_id=True needs an object that can hold it, got {what}; use return_mask=True")
+    if weight and kept.weight is not None:
+        raise OptionError(f"rescale=True needs an object with edge weights, got {what}")
+
+
+@dataclass(frozen=True)
+class TensorAdapter:
+    """Reads an integer tensor `[2, E]` and rebuilds one of the same type and device."""
+
+    def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
+        return {None: Graph.from_edges(view(data))}
+
+    def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
+        if None not in kept:
+            return data
+        refuse_extras(kept[None], "a bare tensor")
+        return take(data, kept[None].mask, dim=1)
+
+    def masks(self, data: Tensor, masks: Mapping[Key, Array]) -> Array:
+        return masks[None]
+
+
+@dataclass(frozen=True)
+class SparseAdapter:
+    """Reads a `torch.sparse` matrix A[s, t] (rows are sources, as in scipy) and rebuilds one of the same layout."""
+
+    def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
+        return {None: sparse_graph(data, rows="source")}
+
+    def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
+        if None not in kept:
+            return data
+        refuse_extras(kept[None], "a bare sparse tensor", weight=False)
+        return keep_sparse(data, kept[None].mask, kept[None].weight)
+
+    def masks(self, data: Tensor, masks: Mapping[Key, Array]) -> Array:
+        return masks[None]

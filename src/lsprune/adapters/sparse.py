@@ -1,0 +1,87 @@
+"""Adapter for scipy.sparse matrices and arrays, read as adjacency: A[s, t] is the edge s -> t.
+
+Every stored entry is an edge, explicit zeros and duplicates included. The values are edge weights, not attributes: they
+follow their edges and are what `rescale` multiplies, but no hash looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lsprune.adapters.base import Kept, Key
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph
+from lsprune.kernels import compress, compress_csr
+
+FORMATS = ("csr", "csc", "coo")
+_CONVERTED = ("lil", "dok")  # no order of their own: edges and masks follow their CSR form
+
+
+@dataclass(frozen=True)
+class SparseMatrix:
+    """Reads and rebuilds a scipy.sparse matrix; class, format, dtype, shape and canonical flags stay."""
+
+    def graphs(self, data: Any) -> Mapping[Key, Graph]:
+        """A graph on the matrix's own index arrays; a matrix that is not square is a bipartite graph."""
+        matrix = _supported(data)
+        rows, columns = matrix.shape
+        num_nodes = rows if rows == columns else (rows, columns)
+        if matrix.format == "coo":
+            return {None: Graph.from_edges((matrix.row, matrix.col), num_nodes=num_nodes)}
+        indices = matrix.indices[: matrix.indptr[-1]]  # scipy allows spare room at the end
+        side: Literal["source", "target"] = "source" if matrix.format == "csr" else "target"
+        return {None: Graph.from_csr(matrix.indptr, indices, rows=side, num_nodes=num_nodes)}
+
+    def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
+        """A new matrix with the kept entries. Integer values become floats when weights rescale them."""
+        if None not in kept:
+            return data
+        matrix = _supported(data)
+        smaller = _coo(matrix, kept[None]) if matrix.format == "coo" else _compressed(matrix, kept[None])
+        return smaller.asformat(data.format)
+
+    def masks(self, data: Any, masks: Mapping[Key, Array]) -> Array:
+        """The mask `[nnz]`, in the order of the stored entries."""
+        return masks[None]
+
+
+def _supported(data: Any) -> Any:
+    kind = getattr(data, "format", None)
+    if getattr(data, "ndim", None) != 2 or kind not in (*FORMATS, *_CONVERTED):
+        shown = f"{type(data).__name__} of shape {list(getattr(data, 'shape', []))}"
+        raise GraphError(f"a scipy.sparse graph must be a CSR, CSC or COO matrix [N, N], got {shown}; try .tocsr()")
+    return data.tocsr() if kind in _CONVERTED else data
+
+
+def _coo(matrix: Any, kept: Kept) -> Any:
+    row, column = compress(kept.mask, matrix.row), compress(kept.mask, matrix.col)
+    smaller = type(matrix)((_values(matrix.data, kept), (row, column)), shape=matrix.shape)
+    smaller.has_canonical_format = matrix.has_canonical_format  # a subset of sorted, distinct entries is the same
+    return smaller
+
+
+def _compressed(matrix: Any, kept: Kept) -> Any:
+    size = kept.mask.shape[0]
+    indices = compress(kept.mask, matrix.indices[:size])
+    parts = (_values(matrix.data[:size], kept), indices, compress_csr(matrix.indptr, kept.mask))
+    smaller = type(matrix)(parts, shape=matrix.shape)
+    _carry_flags(matrix, smaller)
+    return smaller
+
+
+def _carry_flags(matrix: Any, smaller: Any) -> None:
+    # Only what scipy already knows: asking it would cost a pass over the edges and write on the caller's object. False
+    # is not carried, since fewer entries may well be sorted and distinct.
+    for flag in ("has_sorted_indices", "has_canonical_format"):
+        if matrix.__dict__.get(f"_{flag}"):
+            setattr(smaller, flag, True)
+
+
+def _values(values: Array, kept: Kept) -> Array:
+    picked = compress(kept.mask, values)
+    # float32 factors leave every floating type as it is; integers become floats, since they cannot hold a share
+    return picked if kept.weight is None else np.asarray(picked * kept.weight[kept.mask])

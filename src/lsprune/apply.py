@@ -1,0 +1,212 @@
+"""From any kind of graph to masks and back: `prune`, and what it may warn about."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from lsprune import adapters
+from lsprune.adapters.base import Adapter, Kept, Key
+from lsprune.errors import GraphError, IsolatedWarning, OptionError, SymmetryWarning
+from lsprune.graph import Array, Graph
+from lsprune.kernels import SPAN, Runtime, plain, runtime
+
+
+class Masker(Protocol):
+    """Anything that makes a mask from a Graph: every pruner."""
+
+    @property
+    def symmetric(self) -> str | None: ...
+    @property
+    def side(self) -> str: ...
+
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
+        """The mask in the caller's edge order."""
+
+
+Plan = Masker | Mapping[Any, Masker]
+
+
+def prune(
+    data: Any,
+    pruner: Plan,
+    *,
+    return_mask: bool = False,
+    e_id: bool = False,
+    rescale: bool = False,
+    reverse: Mapping[Any, Any] | None = None,
+    threads: int | None = None,
+    executor: str | None = None,
+) -> Any:
+    """A new object of the same kind with the edges that `pruner` keeps; the input is never changed.
+
+    Args:
+        data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX graph, PyG `Data`, `Batch`, `HeteroData`, list of
+            `Data`, `InMemoryDataset`, `EdgeIndex`, or a torch tensor.
+        pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations stay whole).
+        return_mask: give `(pruned, mask)`.
+        e_id: put the positions of the kept edges on the result as `e_id`.
+        rescale: multiply edge weights by degree / kept of their owner, so that sums keep their size.
+        reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
+        threads: default LSPRUNE_THREADS, else all cores.
+        executor: "cpu" (default) or "reference"; the same mask either way.
+
+    >>> import numpy as np
+    >>> from lsprune import LocalRandom
+    >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
+    (2, 2)
+    """
+    adapter, run = adapters.find(data), runtime(threads, executor)
+    graphs = adapter.graphs(data)
+    masks = relation_masks(graphs, pruner, reverse or {}, run)
+    kept = {
+        key: Kept(
+            mask=mask, weight=owner_factors(graphs[key], mask, _side(pruner, key)) if rescale else None, e_id=e_id
+        )
+        for key, mask in masks.items()
+    }
+    result = adapter.rebuild(data, kept)
+    if None in masks and not graphs[None].bipartite:
+        _warn_isolated(count_isolated(graphs[None], masks[None], run))
+    return (result, adapter.masks(data, masks)) if return_mask else result
+
+
+def mask(data: Any, pruner: Masker, *, threads: int | None = None, executor: str | None = None) -> Any:
+    """The mask of any kind of graph: an array, a list of them (several graphs) or a dict (relations)."""
+    adapter: Adapter = adapters.find(data)
+    return adapter.masks(data, relation_masks(adapter.graphs(data), pruner, {}, runtime(threads, executor)))
+
+
+def relation_masks(
+    graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any], run: Runtime
+) -> dict[Key, Array]:
+    """The mask of every relation that is to be pruned; reverse relations get the transposed one."""
+    if set(graphs) == {None}:
+        if isinstance(pruner, Mapping):
+            raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
+        return {None: checked_mask(graphs[None], pruner, run)}
+    backward = _reverses(graphs, reverse)
+    plan = pruner if isinstance(pruner, Mapping) else {key: pruner for key in graphs if key not in backward.values()}
+    for key in plan:
+        if key not in graphs:
+            raise OptionError(f"pruner must map edge types of the data, got {key!r}; it has {list(graphs)}")
+    masks = {key: checked_mask(graphs[key], one, run) for key, one in plan.items()}
+    for key, other in backward.items():
+        if key in plan and other not in plan:
+            masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
+    return masks
+
+
+def _reverses(graphs: Mapping[Key, Graph], given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """relation -> its reverse, by the caller's word or by the name `rev_` + name."""
+    for key in [*given, *given.values()]:
+        if key not in graphs:
+            raise OptionError(f"reverse must name edge types of the data, got {key!r}; it has {list(graphs)}")
+    relations: list[Any] = list(graphs)
+    turned = {(s, name, t): (t, f"rev_{name}", s) for s, name, t in relations}
+    return {**{key: other for key, other in turned.items() if other in graphs}, **given}
+
+
+def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
+    """The mask of `other`, whose edges are those of `graph` turned round, in whatever order."""
+    (s, t), (back_s, back_t) = graph.ends(), other.ends()
+    order, back = np.lexsort((t, s)), np.lexsort((back_s, back_t))
+    if s.shape != back_s.shape or np.any(s[order] != back_t[back]) or np.any(t[order] != back_s[back]):
+        raise GraphError(
+            f"{names} must hold the same edges in opposite directions; name the reverse with reverse={{…}}"
+        )
+    out = np.empty_like(mask)
+    out[back] = mask[order]
+    return out
+
+
+def checked_mask(graph: Graph, pruner: Masker, run: Runtime) -> Array:
+    """The pruner's mask, after a word of warning if it prunes an undirected graph one direction at a time."""
+    found = pruner.mask_graph(graph, run)
+    if pruner.symmetric is None and not _SAID and not graph.undirected and not graph.bipartite and not found.all():
+        _warn_undirected(graph, run)
+    return found
+
+
+_SAID: list[bool] = []  # the warning is given once in a process
+
+
+def _warn_undirected(graph: Graph, run: Runtime) -> None:
+    if found_undirected(graph, run):
+        _SAID.append(True)
+        warnings.warn(
+            "the graph is undirected, and each direction of an edge is pruned by itself: the result is directed. "
+            'symmetric="union" or "intersection" keeps or removes both directions together',
+            SymmetryWarning,
+            stacklevel=_outside(),
+        )
+
+
+def found_undirected(graph: Graph, run: Runtime) -> bool:
+    """Whether every edge has its reverse (up to a chance of 2^-64), in one pass and without sorting."""
+    source, target = (plain(end) for end in graph.ends())
+    parts: list[int] = []
+    run.spread(source.shape[0], SPAN, lambda lo, hi: parts.append(int(run.module.balance(source, target, lo, hi))))
+    return sum(parts) % 2**64 == 0
+
+
+def count_isolated(graph: Graph, mask: Array, run: Runtime) -> int:
+    """Number of nodes that had an edge and have none left."""
+    has = _touched(graph, mask.view(np.uint8), run)
+    return 0 if has.all() else int((_touched(graph, np.ones(mask.shape, np.uint8), run) > has).sum())
+
+
+def _touched(graph: Graph, mask: Array, run: Runtime) -> Array:
+    """1 for every node with an edge that the mask keeps, at either end."""
+    marked = np.zeros(graph.num_nodes, np.uint8)
+    for ids in (graph.source, graph.target):
+        if ids is None:
+            assert graph.indptr is not None
+            offsets = plain(graph.indptr.astype(np.int64, copy=False))
+            _spread_mark(run, run.module.mark_rows, offsets, offsets.shape[0] - 1, mask, marked)
+        else:
+            _spread_mark(run, run.module.mark, plain(ids), mask.shape[0], mask, marked)
+    return marked
+
+
+def _spread_mark(run: Runtime, kernel: Any, index: Any, total: int, mask: Array, marked: Array) -> None:
+    run.spread(total, SPAN, lambda lo, hi: kernel(index, mask, lo, hi, marked))
+
+
+def _warn_isolated(nodes: int) -> None:
+    if nodes:
+        warnings.warn(
+            f"pruning left {nodes} node{'s' * (nodes > 1)} without any edge; keep more, or prune by side so that every "
+            "node keeps some",
+            IsolatedWarning,
+            stacklevel=_outside(),
+        )
+
+
+def _outside() -> int:
+    """The stack level of the first caller that is not lsprune itself: where a warning belongs."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lsprune":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def owner_factors(graph: Graph, mask: Array, side: str) -> Array:
+    """degree / kept of the owner of each edge as float32; 1 for self-loops."""
+    source, target = graph.ends()
+    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    real = np.ones(mask.shape, bool) if graph.bipartite else source != target
+    degree = np.bincount(owner[real], minlength=owners)
+    kept = np.bincount(owner[real & mask], minlength=owners)
+    factor = (degree / np.maximum(kept, 1)).astype(np.float32)
+    return np.where(real, factor[owner], np.float32(1))
+
+
+def _side(pruner: Plan, key: Key) -> str:
+    if isinstance(pruner, Mapping):
+        return pruner[key].side if key in pruner else "out"  # a reverse relation: its owners are on the other side
+    return pruner.side

@@ -1,0 +1,163 @@
+"""How an edge is described to a hash: the paper's [owner, edge, neighbour], or some of these parts (appendix A).
+
+A part is a set of attribute rows and, for every node or edge, the row that describes it. Vectors are their own rows. An
+integer array of one column is a category: its rows are those of a random matrix M, so that a family never knows the
+difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph
+from lsprune.kernels import plain
+from lsprune.kernels.mix import CATEGORY, draw
+from lsprune.kernels.normals import UNIT, normal
+
+PARTS = ("owner", "edge", "neighbour")
+WIDEST_CATEGORY = 1024  # columns of M at most: beyond that, random vectors are as good as orthogonal anyway
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """Rows of a numpy array, read as float32."""
+
+    name: str
+    values: Array  # [count, dim]
+
+    @property
+    def count(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.values.shape[1])
+
+    def block(self, lo: int, hi: int) -> Array:
+        return _float32(self.values[lo:hi])
+
+    def take(self, ids: Array) -> Array:
+        return _float32(self.values[ids])
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Rows of a scipy.sparse matrix; made dense a block at a time, so they give the same integers as dense rows."""
+
+    name: str
+    values: Any  # CSR
+
+    @property
+    def count(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def dim(self) -> int:
+        return int(self.values.shape[1])
+
+    def block(self, lo: int, hi: int) -> Array:
+        return _float32(self.values[lo:hi].toarray())
+
+    def take(self, ids: Array) -> Array:
+        return _float32(self.values[ids].toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryRows:
+    """Rows of the random matrix M: normal values keyed by (seed, node or edge, value, coordinate)."""
+
+    name: str
+    count: int  # number of values m
+    kind: int
+    seed: int
+
+    @property
+    def dim(self) -> int:
+        return min(self.count, WIDEST_CATEGORY)
+
+    def block(self, lo: int, hi: int) -> Array:
+        return self.take(np.arange(lo, hi))
+
+    def take(self, ids: Array) -> Array:
+        draws = draw(self.seed, CATEGORY, self.kind, ids[:, None], np.arange(self.dim)[None, :])
+        return (normal(draws).astype(np.float32)) / np.float32(UNIT)
+
+
+AnyRows = DenseRows | SparseRows | CategoryRows
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One part of an edge's description: rows, and the row of each node or edge (None: its own)."""
+
+    rows: AnyRows
+    index: Array | None = None
+
+    @property
+    def categories(self) -> int:
+        """Number of category values; 0 for vectors."""
+        return self.rows.count if isinstance(self.rows, CategoryRows) else 0
+
+    def rows_of(self, items: Array) -> Array:
+        """The row numbers of some nodes or edges."""
+        return items if self.index is None else self.index[items]
+
+
+def describe(
+    graph: Graph, side: str, asked: tuple[str, ...], *, seed: int, sizes: Mapping[str, int] | None = None
+) -> dict[str, Part]:
+    """The parts that describe the edges of `graph`, in the order owner, edge, neighbour.
+
+    What is asked for and absent is left out; if nothing is left, what exists is used. `sizes` are the category counts
+    that `fit` found (0: a vector); without them they are taken from the graph.
+    """
+    own, other = (graph.x_target, graph.x_source) if side == "in" else (graph.x_source, graph.x_target)
+    given = {"owner": own, "edge": graph.edge_attr, "neighbour": other}
+    present = [role for role in PARTS if given[role] is not None]
+    if not present:
+        raise GraphError(
+            "the graph has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
+            ' give it some, or use a family that needs none: hash="identity"'
+        )
+    chosen = [role for role in present if role in asked] or [role for role in present if role != "owner"] or present
+    parts: dict[str, Part] = {}
+    for role in chosen:
+        size = None if sizes is None else sizes.get(role)
+        same = parts.get("owner") if role == "neighbour" and own is other else None
+        parts[role] = same or _part(given[role], role, seed, size)
+    return parts
+
+
+def _part(values: Any, role: str, seed: int, size: int | None) -> Part:
+    name = "edge_attr" if role == "edge" else "x"
+    if hasattr(values, "tocsr"):
+        return Part(SparseRows(name, values.tocsr()))
+    column = values if values.ndim == 1 else values[:, 0] if values.shape[1:] == (1,) else None
+    if column is not None and values.dtype.kind in "iu":
+        return _category(column, name, 1 if role == "edge" else 0, seed, size)
+    if size:
+        raise GraphError(f"{name} must be a category (one integer column) as when fitted, got {list(values.shape)}")
+    return Part(DenseRows(name, values.reshape(values.shape[0], math.prod(values.shape[1:]))))
+
+
+def _category(column: Array, name: str, kind: int, seed: int, size: int | None) -> Part:
+    if size == 0:
+        raise GraphError(f"{name} must be a vector as when fitted, got one integer column, which is a category")
+    least, most = (int(column.min()), int(column.max())) if column.size else (0, -1)
+    values = most + 1 if size is None else size
+    if least < 0 or most >= values:
+        wrong = least if least < 0 else most
+        known = f"in [0, {values})" if size is not None else ">= 0"
+        raise GraphError(f"{name} as a category must be {known}{' as fitted' * (size is not None)}, got {wrong}")
+    return Part(CategoryRows(name, max(values, 1), kind, seed), column)
+
+
+def _float32(values: Array) -> Array:
+    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is then refused by name
+        return plain(np.ascontiguousarray(values, dtype=np.float32))

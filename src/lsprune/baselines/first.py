@@ -1,0 +1,37 @@
+"""The first k edges of each owner as the caller lists them: what a careless truncation does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import EdgeKeys
+from lsprune.kernels import Runtime
+from lsprune.pruners import Local, short_repr
+from lsprune.select import Source
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class First(Local):
+    """Every owner keeps its first k edges in the caller's order; the one pruner that depends on that order.
+
+    >>> First(k=3)
+    First(k=3)
+    """
+
+    name: ClassVar[str] = "first"
+    about: ClassVar[str] = "the first k edges per owner in the caller's order"
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """The position as key: slots of an owner stand in the caller's order."""
+
+        def of(lo: int, hi: int) -> Array:
+            return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)[:, None]
+
+        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+
+    def __repr__(self) -> str:
+        return short_repr(self)

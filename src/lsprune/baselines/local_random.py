@@ -1,0 +1,44 @@
+"""k random neighbours per owner: the baseline that any claim must beat."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import EdgeKeys
+from lsprune.kernels import Runtime
+from lsprune.kernels.mix import EDGE, draw
+from lsprune.pruners import Local, short_repr
+from lsprune.select import Source, bases
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LocalRandom(Local):
+    """Every owner keeps k of its edges at random, the same ones in any edge order.
+
+    >>> LocalRandom(k=3)
+    LocalRandom(k=3)
+    """
+
+    name: ClassVar[str] = "local-random"
+    about: ClassVar[str] = "k random neighbours per owner"
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """One random key for each (owner, neighbour)."""
+        own_base, other_base = bases(graph, self.side)
+        start = draw(self.seed, EDGE)
+
+        def of(lo: int, hi: int) -> Array:
+            begin, end = int(owned.indptr[lo]), int(owned.indptr[hi])
+            out = np.empty(end - begin, np.uint64)
+            neighbour = owned.neighbour[begin:end]
+            runtime.module.hash_ends(start, owned.owners(lo, hi), neighbour, own_base, other_base, 0, end - begin, out)
+            return (out >> np.uint64(1)).astype(np.int64)[:, None]
+
+        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+
+    def __repr__(self) -> str:
+        return short_repr(self)

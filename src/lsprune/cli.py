@@ -1,0 +1,298 @@
+"""The command line: parse, call one library function, print.
+
+Libraries that take long to import (numba, pyarrow) are loaded by the command that needs them, so that `--help` and
+`--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from lsprune.errors import LspruneError, LspruneWarning, OptionError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lsprune.graph import Array, Graph
+    from lsprune.pruners import Pruner
+
+PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
+Report = dict[str, Any]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+app = typer.Typer(
+    name="lsprune",
+    help="Prune the edges of a graph so that a graph neural network trains on less and learns as much.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `lsprune` script."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from lsprune import __version__
+
+        typer.echo(f"lsprune {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+
+
+@app.callback()
+def _options(version: Version = False) -> None:
+    pass  # the callback of --version has done the work
+
+
+# One parameter for each option of the library: long, but a list and nothing else.
+@app.command("prune")
+def prune_command(
+    source_file: Annotated[Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")],
+    output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
+    features: Annotated[Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet.")] = None,
+    edge_attr: Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: columns, by commas.")] = "",
+    source: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")] = None,
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")] = None,
+    num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None,
+    keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None,
+    method: Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")] = "lsp",
+    hash_family: Annotated[str | None, typer.Option("--hash", help="A hash family; see `lsprune methods`.")] = None,
+    side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None,
+    select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
+    replace: Annotated[bool | None, typer.Option("--replace/--no-replace", help="Take an edge again?")] = None,
+    ties: Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")] = None,
+    symmetric: Annotated[str | None, typer.Option(help="Keep both directions together: union or intersection.")] = None,
+    self_loops: Annotated[str | None, typer.Option(help="free, edge or drop.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
+    preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Prune the edge list IN and write what is kept to OUT.
+
+    OUT appears whole or not at all, and is never IN.
+    """
+    options = {
+        "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
+        "symmetric": symmetric, "self_loops": self_loops, "seed": seed,
+    }  # fmt: skip
+    columns = tuple(filter(None, (name.strip() for name in edge_attr.split(","))))
+    with _errors(), _steps(3) as step:
+        from lsprune.adapters.files import check_output, read_edges, write_edges
+
+        check_output(output_file, source_file, *([features] if features else []))
+        pruner = make_pruner(method, preset, {name: value for name, value in options.items() if value is not None})
+        step(f"reading {source_file.name}")
+        read = read_edges(
+            source_file, source=source, target=target, edge_attr=columns, features=features, num_nodes=num_nodes
+        )
+        step("pruning")
+        mask, report = measured(read.graph, pruner, threads)
+        step(f"writing {output_file.name}")
+        write_edges(output_file, read, mask)
+    files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
+    _print({**files, **report}, as_json, lambda: _kept_table(output_file.name, report))
+
+
+@app.command("methods")
+def methods_command(as_json: Json = False) -> None:
+    """List the pruning methods and hash families."""
+    with _errors():
+        from lsprune.baselines import METHODS
+        from lsprune.hashing import FAMILIES
+
+        listed = {
+            "methods": {name: kind.about for name, kind in METHODS.items()},
+            "hash families": {name: kind.about for name, kind in FAMILIES.items()},
+        }
+    _print(listed, as_json, lambda: _registry_table(listed))
+
+
+@app.command("demo")
+def demo_command(as_json: Json = False) -> None:
+    """Prune a generated graph with several methods and compare them."""
+    methods = ("lsp", "random", "local-random")
+    with _errors(), _steps(len(methods) + 1) as step:
+        step("making a graph of 20,000 nodes and 200,000 edges")
+        graph = power_law_graph(nodes=20_000, edges=200_000, features=64, seed=0)
+        small = power_law_graph(nodes=50, edges=500, features=64, seed=0)
+        reports = {}
+        for method in methods:
+            step(f"pruning with {method}")
+            pruner = make_pruner(method, None, {"keep": 0.5})
+            measured(small, pruner, None)  # the first call loads compiled code, which is not what is compared
+            reports[method] = measured(graph, pruner, None)[1]
+    _print(reports, as_json, lambda: _comparison_table(reports))
+
+
+def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> Pruner:
+    """The pruner of that name, or the preset; an option it does not have is an OptionError."""
+    from lsprune.baselines import from_dict
+
+    return _preset(method, preset, options) if preset else from_dict({"method": method, **options})
+
+
+def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
+    """The mask, and what it did: counts, seconds and edges per second."""
+    from lsprune.kernels import runtime
+    from lsprune.measure import summary
+
+    _ = runtime(threads).module  # importing numba is not pruning
+    start = time.perf_counter()
+    mask = pruner.mask(graph, threads=threads)
+    seconds = time.perf_counter() - start
+    counts = asdict(summary(graph, mask, side=pruner.side))
+    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9)}
+
+
+def power_law_graph(*, nodes: int, edges: int, features: int, seed: int) -> Graph:
+    """A directed Chung-Lu graph: endpoints drawn with probability ~ (rank + 10)^-0.5, ids permuted, no self-loops."""
+    import numpy as np
+
+    from lsprune.graph import Graph
+
+    random = np.random.default_rng(seed)
+    weight = (np.arange(nodes) + 10.0) ** -0.5
+    ids = random.permutation(nodes)
+    ends = ids[random.choice(nodes, (2, edges), p=weight / weight.sum())]
+    ends[1] = np.where(ends[0] == ends[1], (ends[1] + 1) % nodes, ends[1])
+    x = random.standard_normal((nodes, features), dtype=np.float32)
+    return Graph.from_edges(ends, num_nodes=nodes, x=x)
+
+
+def _preset(method: str, preset: str, options: Mapping[str, Any]) -> Pruner:
+    from lsprune.pruners import LSP
+
+    if preset not in PRESETS:
+        raise OptionError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+    foreign = [name for name in options if name not in ("k", "seed")]
+    if method != "lsp" or foreign:
+        what = foreign[0] if foreign else f"method {method}"
+        raise OptionError(f"{what} does not go with preset {preset}, which takes only k and seed")
+    if "k" not in options:
+        raise OptionError(f"preset {preset} needs k, the most edges that a node keeps")
+    maker, _, kind = preset.partition("-")
+    make = {"paper": LSP.paper, "published": LSP.published}[maker]
+    return make("p" if kind == "p" else "t", k=options["k"], seed=options.get("seed", 0))
+
+
+@contextmanager
+def _errors() -> Iterator[None]:
+    """Errors a user can meet become one line and exit code 1, warnings one line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LspruneWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except BrokenPipeError:  # nobody reads on: typer ends quietly
+            raise
+        except (LspruneError, OSError) as error:
+            _say("error", error)
+        except MemoryError as error:
+            _say("error", f"not enough memory ({error or 'the graph is too large'})")
+        else:
+            return
+    raise typer.Exit(1)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    line: str | None = None,
+) -> None:  # fmt: skip
+    _say("warning", message)
+
+
+def _say(kind: str, message: object) -> None:
+    typer.echo(f"{kind}: {' '.join(str(message).split())}", err=True)
+
+
+@contextmanager
+def _steps(total: int) -> Iterator[Callable[[str], None]]:
+    """A function that names the next of `total` steps on a progress bar, which is there only on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=total)
+        started = False
+
+        def step(name: str) -> None:
+            nonlocal started
+            progress.update(task, description=name, advance=1 if started else 0)
+            started = True
+
+        yield step
+
+
+def _print(report: Any, as_json: bool, table: Callable[[], Table]) -> None:
+    if as_json:
+        typer.echo(json.dumps(report))
+        return
+    from rich.console import Console
+
+    # a pipe has no width to fit into; rich would take 80 columns for it and cut cells
+    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 120).print(table())
+
+
+def _kept_table(name: str, report: Report) -> Table:
+    table = _table(name, "", "")
+    table.add_row("edges before", f"{report['edges']:,}")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    table.add_row("nodes with edges", f"{report['owners']:,}")
+    table.add_row("of these, lost some", f"{report['owners_cut']:,}")
+    table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    table.add_row("seconds for pruning", f"{report['seconds']:.3f}")
+    table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
+    return table
+
+
+def _comparison_table(reports: Mapping[str, Report]) -> Table:
+    edges = next(iter(reports.values()))["edges"]
+    table = _table(f"keep=0.5 of {edges:,} edges", "method", "kept", "share", "nodes cut", "isolated", "s", "edges/s")
+    for method, report in reports.items():
+        nodes = (f"{report[name]:,}" for name in ("owners_cut", "isolated"))
+        speed = (f"{report['seconds']:.3f}", f"{report['edges_per_second']:,.0f}")
+        table.add_row(method, f"{report['kept']:,}", f"{report['share']:.2%}", *nodes, *speed)
+    return table
+
+
+def _registry_table(listed: Mapping[str, Mapping[str, str]]) -> Table:
+    from rich.table import Table
+
+    table = Table("", "name", "what it does", box=None)
+    for kind, entries in listed.items():
+        for i, (name, about) in enumerate(entries.items()):
+            table.add_row("" if i else kind, name, about)
+    return table
+
+
+def _table(title: str, *columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=any(columns))
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+    return table
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+"""Why each edge of a node was kept or not, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import STEPS
+from lsprune.kernels import Runtime
+from lsprune.select import Rules, Source, choose, edge_keys, neighbour_base_of_owner, quotas
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What happened to one edge."""
+
+    edge: int  # position in the caller's edge order
+    neighbour: int
+    kept: bool
+    step: int | None  # the step at which its owner took it, or None
+    why: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What happened to the edges that a node owns; print it."""
+
+    node: int
+    side: str
+    degree: int  # edges that took part
+    quota: int  # how many of these the node may keep
+    edges: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        kept = sum(reason.kept for reason in self.edges)
+        lines = [
+            f"node {self.node} owns {len(self.edges)} edges (side={self.side!r}), keeps {kept}; quota {self.quota}"
+        ]
+        for reason in sorted(self.edges, key=lambda one: (not one.kept, one.step or 0, one.edge)):
+            lines.append(
+                f"  {'kept   ' if reason.kept else 'removed'} edge {reason.edge} to {reason.neighbour}: {reason.why}"
+            )
+        return "\n".join(lines)
+
+
+def explain_node(
+    graph: Graph, rules: Rules, node: int, mask: Array, owned: Owned, source: Source, run: Runtime
+) -> Explanation:
+    """Why each edge that `node` owns is in `mask` or not."""
+    degree = np.diff(owned.indptr)
+    if not 0 <= node < degree.shape[0]:
+        raise GraphError(f"node must be in [0, {degree.shape[0]}), got {node}")
+    both_ways = rules.symmetric is not None or graph.undirected
+    quota = degree if both_ways and rules.keep is not None else quotas(degree, graph, rules)
+    mine = np.zeros_like(quota)
+    mine[node] = steps = min(int(quota[node]), int(degree[node])) if not source.replace else int(quota[node])
+    start, stop = int(owned.indptr[node]), int(owned.indptr[node + 1])
+    base = neighbour_base_of_owner(graph, rules.side)
+    ranks = choose(owned, mine, source, base, rules.seed, run, ranked=True)[start:stop]
+    shown = (1 if source.bottom else min(steps, STEPS)) if stop > start else 0
+    keys = (
+        edge_keys(source.keys(0, shown, steps), owned, node, node + 1, shown)
+        if shown
+        else np.zeros((stop - start, 0), np.int64)
+    )
+    edges = owned.edges(start, stop)
+    reasons = [
+        Reason(int(edges[i]), int(owned.neighbour[start + i]), bool(mask[edges[i]]), int(ranks[i]) or None,
+               _why(i, ranks, keys, bool(mask[edges[i]]), source))
+        for i in range(stop - start)
+    ]  # fmt: skip
+    loops = [] if graph.bipartite or rules.self_loops == "edge" else _loops(graph, node, mask)
+    return Explanation(node, rules.side, stop - start, steps, tuple(reasons + loops))
+
+
+def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
+    source, target = graph.ends()
+    found = np.flatnonzero((source == node) & (target == node))
+    why = {True: "self-loop, kept and not counted", False: "self-loop, dropped"}
+    return [Reason(int(e), node, bool(mask[e]), None, why[bool(mask[e])]) for e in found]
+
+
+def _why(i: int, ranks: Array, keys: Array, kept: bool, source: Source) -> str:
+    rank = int(ranks[i])
+    if rank and kept:
+        z = 0 if source.bottom else rank - 1
+        key = f", key {int(keys[i, z])}" if z < keys.shape[1] else ""
+        among = ranks.shape[0] if source.replace else ranks.shape[0] - rank + 1
+        return f"taken at step {rank}: the first of {among}{key}"
+    if rank:
+        return f"taken here at step {rank}, but its pair was not kept: see the other end, or the share was met before"
+    if kept:
+        return "not taken here, but its reverse was taken by the neighbour"
+    if not keys.shape[1]:
+        return "the node keeps no edge"
+    return _beaten(i, ranks, keys, source)
+
+
+def _beaten(i: int, ranks: Array, keys: Array, source: Source) -> str:
+    if source.bottom:
+        z, winner, where = 0, int(np.argmax(ranks)), "by the last edge kept"
+    else:
+        winners = [int(np.argmax(ranks == z + 1)) if (ranks == z + 1).any() else int(np.argmin(keys[:, z]))
+                   for z in range(keys.shape[1])]  # fmt: skip
+        z = min(range(len(winners)), key=lambda z: int(keys[i, z]) - int(keys[winners[z], z]))
+        winner, where = winners[z], f"at every step, most narrowly at step {z + 1}"
+    lost, won = int(keys[i, z]), int(keys[winner, z])
+    return f"beaten {where}: key {lost} against {won}{' (tie rule)' * (lost == won)}"

@@ -1,0 +1,268 @@
+"""Graph: the one shape every adapter reads into and every pruner works on.
+
+A graph keeps the caller's arrays as they are (views where possible) and never sorts or copies them: the mask that a
+pruner returns is aligned with the edges in this very order. Grouping by owner happens later, in `lsprune.select`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from lsprune.errors import GraphError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Side = Literal["in", "out"]
+SIDES = ("in", "out")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Graph:
+    """A directed graph in the caller's edge order; build one with `from_edges` or `from_csr`.
+
+    Messages flow source -> target. An ordinary graph has one set of nodes; a bipartite one (a relation between two node
+    types) has separate sources and targets. Several graphs in one carry `source_ptr`/`target_ptr`, the node offsets
+    `[G + 1]` of each of them.
+    """
+
+    source: Array | None  # [E] integers; None when `rows` says that indptr holds this side
+    target: Array | None  # [E]
+    num_sources: int
+    num_targets: int
+    x_source: Any = None  # [num_sources, ...] dense or scipy.sparse; the same object as x_target unless bipartite
+    x_target: Any = None
+    edge_attr: Any = None  # [E, ...]
+    indptr: Array | None = None  # [rows + 1] when the edges came as CSR
+    rows: Literal["source", "target"] | None = None
+    source_ptr: Array | None = None  # [G + 1] int64
+    target_ptr: Array | None = None
+    bipartite: bool = False
+    undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
+
+    @classmethod
+    def from_edges(
+        cls,
+        edge_index: Any,
+        *,
+        num_nodes: int | tuple[int, int] | None = None,
+        x: Any = None,
+        edge_attr: Any = None,
+        ptr: Any = None,
+        undirected: bool = False,
+    ) -> Graph:
+        """A graph from COO edges.
+
+        Args:
+            edge_index: integers `[2, E]`, row 0 the sources and row 1 the targets (or a pair of `[E]` arrays).
+            num_nodes: number of nodes; a pair `(sources, targets)` makes the graph bipartite. Default: from `x`, else
+                the largest id + 1.
+            x: node attributes `[N, d]` or `[N]`, dense or scipy.sparse; a pair when bipartite.
+            edge_attr: edge attributes `[E, d]` or `[E]`.
+            ptr: node offsets `[G + 1]` of several graphs in one; a pair when bipartite.
+            undirected: treat an edge and its reverse as one.
+
+        >>> import numpy as np
+        >>> Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
+        Graph(nodes=3, edges=3)
+        """
+        source, target = _ends(edge_index)
+        bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
+        x_source, x_target = _pair(x, bipartite, "x")
+        ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
+        sizes = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+        if bipartite:
+            counts = [_count(sizes[0], x_source, [source]), _count(sizes[1], x_target, [target])]
+        else:
+            counts = [_count(sizes[0], x_source, [source, target])] * 2
+        graph = cls(
+            source=source, target=target, num_sources=counts[0], num_targets=counts[1], bipartite=bipartite,
+            x_source=_features(x_source, counts[0], "x"), x_target=_features(x_target, counts[1], "x"),
+            edge_attr=_features(edge_attr, source.shape[0], "edge_attr"), undirected=undirected,
+            source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
+        )  # fmt: skip
+        _check_ids(source, counts[0], "source")
+        _check_ids(target, counts[1], "target")
+        return graph
+
+    @classmethod
+    def from_csr(
+        cls,
+        indptr: Any,
+        indices: Any,
+        *,
+        rows: Literal["source", "target"],
+        num_nodes: int | tuple[int, int] | None = None,
+        x: Any = None,
+        edge_attr: Any = None,
+        ptr: Any = None,
+    ) -> Graph:
+        """A graph from compressed rows, without expanding them.
+
+        Args:
+            indptr: `[R + 1]` offsets; indices: `[E]` ids of the other end.
+            rows: which end the rows are: `"target"` (PyG's `adj_t`, CSC of scipy's A[s, t]) or `"source"`.
+            num_nodes: as in `from_edges`; default R for an ordinary graph.
+
+        >>> import numpy as np
+        >>> Graph.from_csr(np.array([0, 2, 3]), np.array([0, 1, 0]), rows="target")
+        Graph(nodes=2, edges=3)
+        """
+        if rows not in ("source", "target"):
+            raise GraphError(f'rows must be "source" or "target", got {rows!r}')
+        indptr, indices = _integers(indptr, "indptr"), _integers(indices, "indices")
+        if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.shape[0] or np.any(indptr[1:] < indptr[:-1]):
+            raise GraphError(
+                f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got {_brief(indptr)}"
+            )
+        count = indptr.shape[0] - 1
+        bipartite = isinstance(num_nodes, tuple)
+        sizes = num_nodes if isinstance(num_nodes, tuple) else (num_nodes or count,) * 2
+        if sizes[0 if rows == "source" else 1] != count:
+            raise GraphError(f"num_nodes must match the {count} rows of indptr, got {num_nodes}")
+        x_source, x_target = _pair(x, bipartite, "x")
+        ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
+        graph = cls(
+            source=None if rows == "source" else indices, target=None if rows == "target" else indices,
+            num_sources=sizes[0], num_targets=sizes[1], bipartite=bipartite, indptr=indptr, rows=rows,
+            x_source=_features(x_source, sizes[0], "x"), x_target=_features(x_target, sizes[1], "x"),
+            edge_attr=_features(edge_attr, indices.shape[0], "edge_attr"),
+            source_ptr=_offsets(ptr_source, sizes[0]), target_ptr=_offsets(ptr_target, sizes[1]),
+        )  # fmt: skip
+        _check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
+        return graph
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes; of sources plus targets in a bipartite graph."""
+        return self.num_sources + self.num_targets if self.bipartite else self.num_targets
+
+    @property
+    def num_edges(self) -> int:
+        """Number of directed edges, self-loops and duplicates included."""
+        given = self.target if self.source is None else self.source
+        assert given is not None
+        return int(given.shape[0])
+
+    @property
+    def num_graphs(self) -> int:
+        """Number of graphs held in this one."""
+        return 1 if self.source_ptr is None else int(self.source_ptr.shape[0]) - 1
+
+    @property
+    def x(self) -> Any:
+        """Node attributes; the pair (sources, targets) of a bipartite graph."""
+        return (self.x_source, self.x_target) if self.bipartite else self.x_target
+
+    def ends(self) -> tuple[Array, Array]:
+        """Sources and targets `[E]` each; compressed rows are expanded."""
+        if self.indptr is None:
+            assert self.source is not None and self.target is not None
+            return self.source, self.target
+        other = self.target if self.rows == "source" else self.source
+        assert other is not None
+        expanded = np.repeat(np.arange(self.indptr.shape[0] - 1, dtype=other.dtype), np.diff(self.indptr))
+        return (expanded, other) if self.rows == "source" else (other, expanded)
+
+    def __repr__(self) -> str:
+        nodes = f"({self.num_sources}, {self.num_targets})" if self.bipartite else str(self.num_nodes)
+        several = f", graphs={self.num_graphs}" if self.source_ptr is not None else ""
+        return f"Graph(nodes={nodes}, edges={self.num_edges}{several})"
+
+
+@dataclass(frozen=True, eq=False)
+class Owned:
+    """The edges of a graph grouped by owner, each owner's in the caller's order; a place in here is a *slot*."""
+
+    indptr: Array  # [owners + 1] int64
+    neighbour: Array  # [slots]
+    edge: Array | None  # [slots] the caller's edge of each slot; None: the same number
+
+    def edges(self, lo: int, hi: int) -> Array:
+        """The caller's edge ids of the slots lo..hi."""
+        return np.arange(lo, hi) if self.edge is None else self.edge[lo:hi]
+
+    def owners(self, lo: int, hi: int) -> Array:
+        """The owner of each slot of the owners lo..hi."""
+        return np.repeat(np.arange(lo, hi), np.diff(self.indptr[lo : hi + 1]))
+
+
+def _ends(edge_index: Any) -> tuple[Array, Array]:
+    if isinstance(edge_index, Sequence) and len(edge_index) == 2:
+        source, target = (_integers(side, "edge_index") for side in edge_index)
+    else:
+        both = _integers(edge_index, "edge_index", ndim=2)
+        if both.shape[0] != 2:
+            raise GraphError(f"edge_index must have shape [2, E], got {list(both.shape)}")
+        source, target = both[0], both[1]
+    if source.shape != target.shape:
+        raise GraphError(f"edge_index must have as many sources as targets, got {source.size} and {target.size}")
+    return source, target
+
+
+def _integers(values: Any, name: str, ndim: int = 1) -> Array:
+    array = np.asarray(values)
+    if array.size == 0 and array.dtype.kind == "f":
+        array = array.astype(np.int64)  # np.array([]) and np.empty((2, 0)) are floats only for lack of a value
+    if array.dtype.kind not in "iu":
+        raise GraphError(f"{name} must be integers, got {array.dtype}")
+    if array.ndim != ndim:
+        raise GraphError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {list(array.shape)}")
+    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
+
+
+def _pair(value: Any, bipartite: bool, name: str) -> tuple[Any, Any]:
+    if not bipartite:
+        return value, value
+    if value is None:
+        return None, None
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise GraphError(f"{name} of a bipartite graph must be a pair (sources, targets), got {type(value).__name__}")
+    return value
+
+
+def _count(given: int | None, x: Any, ids: list[Array]) -> int:
+    if given is not None:
+        if int(given) != given or given < 0:
+            raise GraphError(f"num_nodes must be a whole number >= 0, got {given}")
+        return int(given)
+    if x is not None:
+        return int(x.shape[0] if hasattr(x, "shape") else len(x))
+    return max((int(side.max()) + 1 for side in ids if side.size), default=0)
+
+
+def _features(values: Any, count: int, name: str) -> Any:
+    if values is None:
+        return None
+    if not hasattr(values, "tocsr"):  # scipy.sparse stays sparse
+        values = np.asarray(values)
+        if values.dtype.kind not in "fiub":
+            raise GraphError(f"{name} must be numbers, got {values.dtype}")
+    if values.ndim == 0 or values.shape[0] != count:
+        raise GraphError(f"{name} must have {count} rows, one for each {_ITEM[name]}, got {list(values.shape)}")
+    return values
+
+
+_ITEM = {"x": "node", "edge_attr": "edge"}
+
+
+def _offsets(values: Any, count: int) -> Array | None:
+    if values is None:
+        return None
+    ptr = _integers(values, "ptr").astype(np.int64)
+    if ptr.size < 1 or ptr[0] != 0 or ptr[-1] != count or np.any(ptr[1:] < ptr[:-1]):
+        raise GraphError(f"ptr must rise from 0 to the number of nodes ({count}), got {_brief(ptr)}")
+    return ptr
+
+
+def _check_ids(ids: Array, count: int, name: str) -> None:
+    # Seen as unsigned, a negative id is a huge one: one pass finds both faults.
+    if ids.size and int(ids.view(f"u{ids.itemsize}").max()) >= count:
+        wrong = int(np.flatnonzero((ids < 0) | (ids >= count))[0])
+        raise GraphError(f"{name} ids must be in [0, {count}), got {int(ids[wrong])} at edge {wrong}")
+
+
+def _brief(array: Array) -> str:
+    return np.array2string(array, threshold=6, edgeitems=2, separator=", ")

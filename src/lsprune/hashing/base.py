@@ -1,0 +1,128 @@
+"""What a hash family is: attributes of edges in, one integer key per edge and step out; the smallest key wins.
+
+To add a family: one file here with a frozen dataclass derived from `Family`, one line in `hashing/__init__.py`. The
+contract tests, the command line and the docs read that registry.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lsprune.attributes import Part
+from lsprune.graph import Array, Owned
+from lsprune.kernels import Runtime, not_finite
+from lsprune.scales import Scale
+
+STEPS = 16  # functions computed at a time: one cache line of int32 keys
+NOBODY = 2**31 - 1  # no int32 key may reach this
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """All that a family may look at."""
+
+    owned: Owned
+    parts: Mapping[str, Part]  # empty for a family that needs no attributes
+    scales: Mapping[str, Scale]
+    calibrated: bool  # attributes are centred and scaled, or raw values
+    seed: int
+    total: int  # number of steps that will be asked for in all
+    neighbours: int  # number of nodes on the neighbour side
+    neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
+    runtime: Runtime
+
+
+@dataclass(frozen=True, eq=False)
+class NodeKeys:
+    """Keys that depend on the neighbour alone: `table[neighbour, z]` int32, 8 or 16 columns."""
+
+    table: Array
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeKeys:
+    """Keys of any kind: `of(lo, hi)` gives int64 `[slots of the owners lo..hi, steps]`."""
+
+    of: Callable[[int, int], Array]
+
+
+Keys = NodeKeys | EdgeKeys
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(ABC):
+    """A locality-sensitive hash family; its fields are its options."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    needs_attributes: ClassVar[bool] = True
+
+    @abstractmethod
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count (count <= 16) for every edge."""
+
+
+def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
+    """<row, weights[z]> for every row of a part: `[R, width]`, int32 where that is exact, else int64."""
+    small = scale.unit and part.rows.dim <= 1 << 17 and width is not None
+    out = np.zeros((part.rows.count, width or weights.shape[0]), np.int32 if small else np.int64)
+    view.runtime.over_rows(
+        part.rows, lambda block, lo, hi: project_block(view, block, scale, weights, out[lo:hi])
+    )  # fmt: skip
+    return out
+
+
+def project_block(view: View, block: Array, scale: Scale, weights: Array, out: Array) -> int:
+    """The same for one block of rows; a row number that is not finite, or -1."""
+    centre = np.array(scale.centre, np.int32)
+    return int(view.runtime.module.project(block, scale.unit, scale.exponent, centre, weights, out))
+
+
+def edge_rows(view: View, ids: Array, work: Callable[[Array], int]) -> None:
+    """Call work(rows) on the attribute rows of some edges; raise for the row that it says is not finite."""
+    part = view.parts["edge"]
+    block = part.rows.take(part.rows_of(ids))
+    if (bad := work(block)) >= 0:
+        raise not_finite(part.rows.name, block[bad], int(ids[bad]))
+
+
+def of_nodes(view: View, table: Array) -> Keys:
+    """Keys from a table `[neighbours, count]` of any integer type: the fast kind where they fit int32."""
+    if table.dtype == np.int32 and table.shape[1] in (8, 16):
+        return NodeKeys(table)
+    if table.size == 0 or (table.min() >= -(2**31) and table.max() < NOBODY):
+        padded = np.zeros((table.shape[0], 8 if table.shape[1] <= 8 else 16), np.int32)
+        padded[:, : table.shape[1]] = table
+        return NodeKeys(padded)
+    owned = view.owned
+    return EdgeKeys(lambda lo, hi: table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]].astype(np.int64))
+
+
+def of_sums(
+    view: View, tables: Mapping[str, Array], edge: Callable[[Array], Array] | None, finish: Callable[[Array], Array]
+) -> Keys:
+    """Keys `finish(sum of the parts)`: node parts as tables of their rows, the edge part computed for some edges.
+
+    With the neighbour part alone this is a table; otherwise keys are made for a block of owners at a time.
+    """
+    if edge is None and set(tables) == {"neighbour"}:
+        part = view.parts["neighbour"]
+        finished = finish(tables["neighbour"])
+        return of_nodes(view, finished if part.index is None else finished[part.index])
+    owned = view.owned
+
+    def of(lo: int, hi: int) -> Array:
+        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+        total: Any = None if edge is None else edge(owned.edges(start, stop))
+        for role, table in tables.items():
+            items = owned.neighbour[start:stop] if role == "neighbour" else owned.owners(lo, hi)
+            values = table[view.parts[role].rows_of(items)]
+            total = values if total is None else total + values
+        return np.ascontiguousarray(finish(total), dtype=np.int64)
+
+    return EdgeKeys(of)

@@ -1,0 +1,201 @@
+"""LSP-T, binary signatures (paper, section 3.2): every entry against a random threshold, then a digest of the bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from lsprune.attributes import PARTS
+from lsprune.errors import OptionError
+from lsprune.graph import Array
+from lsprune.hashing.base import NOBODY, EdgeKeys, Family, Keys, View, edge_rows, of_sums
+from lsprune.hashing.projection import check_sparsity
+from lsprune.kernels import not_finite
+from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
+from lsprune.kernels.normals import UNIT, normal
+from lsprune.scales import Scale
+
+PRIME = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Bits:
+    """The bits of some functions: entry `coordinate[z, i]` of part `role[z, i]` against `threshold[z, i]`."""
+
+    role: Array  # [count, s] index into PARTS
+    coordinate: Array  # [count, s]
+    threshold: Array  # [count, s] int64, in quanta
+    code: Array  # [count, s] uint64: what a set bit adds to the signature
+
+
+@dataclass(frozen=True, kw_only=True)
+class Threshold(Family):
+    """LSP-T: the key is a digest of the bits "entry > threshold", in one of m bins.
+
+    Args:
+        m: number of bins of the digest.
+        digest: "mix" (fast, 64-bit), "md5" (the paper's text) or "affine" (its published runs: one signature of
+            k groups of entries that all functions share, then k affine permutations modulo 2^31 - 1).
+        sparsity: entries a signature looks at, drawn without replacement; None: all. Few: one flipped bit changes
+            the whole digest, so long signatures are no better than chance.
+        mean: mean of the thresholds, whose deviation is 1 (raw) or that of the column (calibrated).
+
+    >>> Threshold(digest="md5", sparsity=None).m
+    2147483647
+    """
+
+    name: ClassVar[str] = "threshold"
+    about: ClassVar[str] = "LSP-T: digest of the bits entry > random threshold"
+
+    m: int = 2**31 - 1
+    digest: Literal["mix", "md5", "affine"] = "mix"
+    sparsity: int | None = 6
+    mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.m, bool) or not isinstance(self.m, int) or not 1 <= self.m < 2**63:
+            raise OptionError(f"m must be a whole number in [1, 2^63), got {self.m!r}; it is the number of bins")
+        if self.digest not in ("mix", "md5", "affine"):
+            raise OptionError(f'digest must be "mix", "md5" or "affine", got {self.digest!r}')
+        check_sparsity(self.sparsity)
+        if not abs(self.mean) < 2**20:
+            raise OptionError(f"mean must be a finite number, got {self.mean}; it is the mean of the thresholds")
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count."""
+        if self.digest == "affine":
+            groups = self._bits(view, range(1, view.total + 1))
+            shared = _Bits(*(np.ascontiguousarray(field.reshape(1, -1)) for field in vars(groups).values()))
+            return _additive(view, shared, _affine(view.seed, first, count))
+        bits = self._bits(view, range(first + 1, first + count + 1))
+        return (
+            _md5(view, bits, self.m) if self.digest == "md5" else _additive(view, bits, self._mixed(view, first, count))
+        )
+
+    def _mixed(self, view: View, first: int, count: int) -> Callable[[Array], Array]:
+        start = draw(view.seed, CODE, np.arange(first + 1, first + count + 1))
+        # % m keeps keys below 2^31 - 1 for the default m: they fit the fast int32 table
+        return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
+
+    def _bits(self, view: View, steps: range) -> _Bits:
+        dims = [view.scales[role].dim for role in view.parts]
+        ids = np.concatenate([np.arange(dim) for dim in dims])
+        roles = np.repeat([PARTS.index(role) for role in view.parts], dims)
+        step = np.arange(steps.start, steps.stop)[:, None]
+        chosen = _without_replacement(view.seed, steps, ids, roles, self.sparsity)  # [count, s] ascending
+        role, coordinate = roles[chosen], ids[chosen]
+        raw = normal(draw(view.seed, THRESHOLD, step, role, coordinate)).astype(np.int64) + round(self.mean * UNIT)
+        return _Bits(
+            role, coordinate, _thresholds(view, role, coordinate, raw), draw(view.seed, CODE, step, role, coordinate)
+        )
+
+
+def _without_replacement(seed: int, steps: range, ids: Array, roles: Array, sparsity: int | None) -> Array:
+    """Positions `[steps, s]` of the entries each function looks at: those with the smallest draws, ascending."""
+    if sparsity is None or sparsity >= ids.size:
+        return np.tile(np.arange(ids.size), (len(steps), 1))
+    draws = [draw(seed, ENTRY, step, roles, ids) for step in steps]
+    return np.array([np.sort(np.argsort(values, kind="stable")[:sparsity]) for values in draws]).reshape(-1, sparsity)
+
+
+def _thresholds(view: View, role: Array, coordinate: Array, raw: Array) -> Array:
+    """Thresholds in quanta, floored (an integer exceeds t when it exceeds floor(t))."""
+    if not view.calibrated:
+        exponent = next(iter(view.scales.values())).exponent
+        return raw << (exponent - 5) if exponent >= 5 else raw >> (5 - exponent)
+    spread = np.zeros(raw.shape, np.int64)
+    for name, scale in view.scales.items():
+        here = role == PARTS.index(name)
+        spread[here] = np.array(scale.spread, np.int64)[coordinate[here]]
+    return (raw * spread) >> 10  # thresholds in 1/32 deviations, deviations in 1/32 quanta
+
+
+def _additive(view: View, bits: _Bits, finish: Callable[[Array], Array]) -> Keys:
+    """Keys from signatures that add up over the parts: the sum of the codes of the set bits."""
+    tables = {role: _signatures(view, role, bits) for role in view.parts if role != "edge"}
+
+    def edge(ids: Array) -> Array:
+        own, out = _of_part(bits, "edge"), np.zeros((ids.shape[0], bits.role.shape[0]), np.uint64)
+        edge_rows(view, ids, lambda block: _signature_into(view, block, view.scales["edge"], *own, out))
+        return out
+
+    return of_sums(view, tables, edge if "edge" in view.parts else None, finish)
+
+
+def _of_part(bits: _Bits, role: str) -> tuple[Array, Array, Array]:
+    here = bits.role == PARTS.index(role)
+    used = here.any(axis=0)  # columns in which this part has an entry at all
+    return (
+        np.ascontiguousarray(np.where(here, bits.coordinate, 0)[:, used]),
+        np.ascontiguousarray(bits.threshold[:, used]),
+        np.ascontiguousarray(np.where(here, bits.code, np.uint64(0))[:, used]),
+    )
+
+
+def _signatures(view: View, role: str, bits: _Bits) -> Array:
+    part, scale, own = view.parts[role], view.scales[role], _of_part(bits, role)
+    out = np.zeros((part.rows.count, bits.role.shape[0]), np.uint64)
+
+    def one(block: Array, lo: int, hi: int) -> int:
+        return _signature_into(view, block, scale, *own, out[lo:hi])
+
+    view.runtime.over_rows(part.rows, one)
+    return out
+
+
+def _signature_into(
+    view: View, block: Array, scale: Scale, entry: Array, threshold: Array, code: Array, out: Array
+) -> int:
+    centre = np.array(scale.centre, np.int32)
+    return int(view.runtime.module.signature(block, scale.unit, scale.exponent, centre, entry, threshold, code, out))
+
+
+def _affine(seed: int, first: int, count: int) -> Callable[[Array], Array]:
+    steps = np.arange(first + 1, first + count + 1)
+    slope = 1 + below(draw(seed, AFFINE, steps, 0), PRIME - 1)
+    offset = below(draw(seed, AFFINE, steps, 1), PRIME)
+
+    def finish(sums: Array) -> Array:
+        signature = (mix64(sums.view(np.uint64)) % np.uint64(PRIME)).astype(np.int64)  # [rows, 1]
+        return np.asarray((signature * slope + offset) % PRIME)
+
+    return finish
+
+
+def _md5(view: View, bits: _Bits, m: int) -> Keys:
+    """The paper's digest: bits most significant first in coordinate order, zero-padded; MD5 as an integer mod m."""
+
+    def of(lo: int, hi: int) -> Array:
+        owned = view.owned
+        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+        items = {
+            "owner": owned.owners(lo, hi),
+            "edge": owned.edges(start, stop),
+            "neighbour": owned.neighbour[start:stop],
+        }
+        quanta = {role: _quanta(view, role, items[role]) for role in view.parts}
+        keys = np.empty((stop - start, bits.role.shape[0]), np.int64)
+        for z in range(keys.shape[1]):
+            columns = [quanta[PARTS[r]][:, c] for r, c in zip(bits.role[z], bits.coordinate[z], strict=True)]
+            packed = np.packbits(np.stack(columns, axis=1) > bits.threshold[z], axis=1)
+            keys[:, z] = [int.from_bytes(hashlib.md5(row.tobytes()).digest(), "big") % m for row in packed]
+        return keys
+
+    return EdgeKeys(of)
+
+
+def _quanta(view: View, role: str, items: Array) -> Array:
+    part, scale = view.parts[role], view.scales[role]
+    block = part.rows.take(part.rows_of(items))
+    out = np.zeros(block.shape, np.int16)
+    bad = view.runtime.module.quanta(block, scale.unit, scale.exponent, np.array(scale.centre, np.int32), out)
+    if bad >= 0:
+        raise not_finite(part.rows.name, block[bad], int(items[bad]))
+    return out
+
+
+assert PRIME <= NOBODY

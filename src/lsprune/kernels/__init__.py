@@ -1,0 +1,123 @@
+"""Where work is dispatched: one executor by name, shared out over threads. numba is imported only when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array
+from lsprune.kernels import threads as pool
+
+EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference"}
+ROWS = 8192  # attribute rows a thread takes at a time
+SPAN = 1 << 18  # edges a thread takes at a time
+
+
+class Rows(Protocol):
+    """Attribute rows that can be read in blocks of float32."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+
+    def block(self, lo: int, hi: int) -> Array:
+        """The rows lo..hi as float32 `[hi - lo, dim]`, C order."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """An executor and the threads it may use; every kernel call goes through here."""
+
+    executor: str = "cpu"
+    threads: int = 1
+
+    @property
+    def module(self) -> ModuleType:
+        """The executor's functions."""
+        return import_module(EXECUTORS[self.executor])
+
+    def spread(self, total: int, size: int, work: Callable[[int, int], Any]) -> None:
+        """Call work(lo, hi) over `[0, total)` in spans of `size`, on all threads."""
+        pool.run((_bound(work, lo, hi) for lo, hi in pool.spans(total, size)), self.threads)
+
+    def over_rows(self, rows: Rows, work: Callable[[Array, int, int], int | None], size: int = ROWS) -> None:
+        """Call work(block, lo, hi) over all rows; a row number that it gives back is one that is not finite."""
+
+        def one(lo: int, hi: int) -> None:
+            block = rows.block(lo, hi)
+            bad = work(block, lo, hi)
+            if bad is not None and bad >= 0:
+                raise not_finite(rows.name, block[bad], lo + bad)
+
+        self.spread(rows.count, size, one)
+
+
+def not_finite(name: str, row: Array, at: int) -> GraphError:
+    """The error for a NaN or an infinity in row `at`."""
+    value = row[~np.isfinite(row)][0]
+    return GraphError(f"{name} must be finite in float32, got {value} in row {at}")
+
+
+def _bound(work: Callable[[int, int], Any], lo: int, hi: int) -> pool.Job:
+    return lambda: work(lo, hi)
+
+
+def runtime(threads: int | None = None, executor: str | None = None) -> Runtime:
+    """The runtime for `threads` (default LSPRUNE_THREADS, else all cores) and `executor` ("cpu" or "reference")."""
+    name = executor or "cpu"
+    if name not in EXECUTORS:
+        raise OptionError(f"executor must be one of {', '.join(EXECUTORS)}, got {name!r}")
+    return Runtime(name, pool.count(threads))
+
+
+class _Window:
+    """A way to see an array's memory without its read-only flag."""
+
+    def __init__(self, array: Array) -> None:
+        self.owner = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
+
+
+def plain(array: Array) -> Array:
+    """The array in C order and without a read-only flag, copied only if it must be: for reading by kernels.
+
+    numba compiles a kernel anew for read-only arrays (memory maps, Arrow columns); kernels write to no input anyway.
+    """
+    array = np.ascontiguousarray(array)
+    return array if array.flags.writeable or array.size == 0 else np.asarray(_Window(array))
+
+
+_COMPILED = tuple(np.dtype(kind) for kind in (np.int32, np.int64, np.float32, np.float64))  # in native byte order
+
+
+def compress(mask: Array, array: Array, *, threads: int | None = None) -> Array:
+    """array[..., mask], in parallel when it pays: `[E]` or, for edge_index, `[2, E]`.
+
+    >>> compress(np.array([True, False, True]), np.array([[5, 6, 7], [1, 2, 3]])).tolist()
+    [[5, 7], [1, 3]]
+    """
+    if mask.shape[0] < SPAN or array.ndim > 2 or array.dtype not in _COMPILED:
+        return np.compress(mask, array, axis=-1)
+    count = pool.count(threads)
+    out = np.empty((*array.shape[:-1], int(np.count_nonzero(mask))), array.dtype)
+    rows, places = ((array,), (out,)) if array.ndim == 1 else (tuple(array), tuple(out))
+    runtime(count).module.compress(plain(mask), tuple(plain(row) for row in rows), places, count)
+    return out
+
+
+def compress_csr(indptr: Array, mask: Array) -> Array:
+    """Row offsets of a CSR graph after `mask`, in the dtype of `indptr`."""
+    rows = indptr.shape[0] - 1
+    kept = np.zeros(rows + 1, np.int64)
+    run, offsets, flags = runtime(), plain(indptr.astype(np.int64, copy=False)), plain(mask).view(np.uint8)
+    run.spread(rows, SPAN, lambda lo, hi: run.module.count_rows(offsets, flags, lo, hi, kept))
+    return np.cumsum(kept).astype(indptr.dtype, copy=False)

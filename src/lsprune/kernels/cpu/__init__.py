@@ -1,0 +1,136 @@
+"""The numba executor: the functions of `kernels.reference`, compiled, on blocks that threads can share out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lsprune.graph import Array
+from lsprune.kernels import threads as pool
+from lsprune.kernels.cpu import choose, edges, quantise
+from lsprune.kernels.cpu import group as grouping
+
+choose_nodes = choose.choose_nodes
+choose_steps = choose.choose_steps
+choose_again = choose.choose_again
+choose_bottom = choose.choose_bottom
+hash_ends = edges.hash_ends
+balance = edges.balance
+mark = edges.mark
+mark_rows = edges.mark_rows
+scatter_taken = grouping.scatter_taken
+count_rows = grouping.count_rows
+
+SPAN = 1 << 18  # edges a thread takes at a time
+
+
+def unit_sums(x: Array, sums: Array) -> int:
+    return int(quantise.unit_sums(x, x.view(np.int32), sums))
+
+
+def unit_spread(x: Array, centre: Array, histogram: Array, squares: Array) -> None:
+    quantise.unit_spread(x, x.view(np.int32), centre, histogram, squares)
+
+
+def raw_top(x: Array) -> int:
+    return int(quantise.raw_top(x, x.view(np.int32)))
+
+
+def quanta(x: Array, unit: bool, exponent: int, centre: Array, out: Array) -> int:
+    return int(quantise.quanta(x, x.view(np.int32), unit, exponent, centre, out))
+
+
+def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array) -> int:
+    bits = x.view(np.int32)
+    if out.dtype == np.int32:
+        return int(quantise.project_unit(x, bits, exponent, centre, weights, out))
+    return int(quantise.project_wide(x, bits, unit, exponent, centre, weights, out))
+
+
+def signature(
+    x: Array, unit: bool, exponent: int, centre: Array, entry: Array, threshold: Array, code: Array, out: Array
+) -> int:
+    return int(quantise.signature(x, x.view(np.int32), unit, exponent, centre, entry, threshold, code, out))
+
+
+def group(owner: Array, neighbour: Array, owners: int, skip: bool, threads: int) -> tuple[Array, Array, Array]:
+    edges_in = owner.shape[0]
+    buckets = max(1, ((owners - 1) >> grouping.BITS) + 1)
+    chunks = pool.spans(edges_in, max(1, -(-edges_in // threads)))
+    counts = np.zeros((len(chunks), buckets), np.int64)
+    pool.run(
+        (_job(grouping.count_chunk, owner, neighbour, lo, hi, skip, counts[i]) for i, (lo, hi) in enumerate(chunks)),
+        threads,
+    )
+    ends = np.cumsum(counts.T.ravel())  # bucket by bucket, and within a bucket chunk by chunk: the order is stable
+    total = int(ends[-1]) if ends.size else 0
+    starts = np.ascontiguousarray((ends - counts.T.ravel()).reshape(buckets, -1).T)
+    borders = np.append(starts[0], total) if chunks else np.zeros(buckets + 1, np.int64)
+    small = edges_in < 2**31 and owners < 2**31 and neighbour.dtype.itemsize <= 8 and _fits(neighbour)
+    kind = np.int32 if small else np.int64
+    low, other, place = np.empty(total, np.uint16), np.empty(total, kind), np.empty(total, kind)
+    pool.run(
+        (
+            _job(grouping.deal_chunk, owner, neighbour, lo, hi, skip, starts[i], low, other, place)
+            for i, (lo, hi) in enumerate(chunks)
+        ),
+        threads,
+    )
+    indptr = np.zeros(owners + 1, np.int64)
+    sorted_neighbour, sorted_edge = np.empty(total, kind), np.empty(total, kind)
+    pool.run(
+        (
+            _job(grouping.sort_bucket, b << grouping.BITS, borders[b], borders[b + 1], low, other, place, indptr,
+                 sorted_neighbour, sorted_edge)
+            for b in range(buckets if owners else 0)
+        ),
+        threads,
+    )  # fmt: skip
+    return indptr, sorted_neighbour, sorted_edge
+
+
+def _fits(ids: Array) -> bool:
+    return ids.dtype == np.int32 or ids.size == 0 or int(ids.max()) < 2**31
+
+
+def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array, Array, Array | None]:
+    rows = indptr.shape[0] - 1
+    found = np.zeros(max(1, -(-rows // SPAN)), np.int64)
+
+    def count(i: int, lo: int, hi: int) -> None:
+        found[i] = grouping.count_loops(indptr, neighbour, lo, hi)
+
+    pool.run((_job(count, i, lo, hi) for i, (lo, hi) in enumerate(pool.spans(rows, SPAN))), threads)
+    loops = int(found.sum())
+    if loops == 0:
+        return indptr, neighbour, None
+    left = neighbour.shape[0] - loops
+    clean, edge = np.empty(left, neighbour.dtype), np.empty(left, np.int64)
+    clean_indptr = np.zeros(rows + 1, np.int64)
+    grouping.drop_loops(indptr, neighbour, clean_indptr, clean, edge)
+    return clean_indptr, clean, edge
+
+
+def compress(mask: Array, arrays: tuple[Array, ...], out: tuple[Array, ...], threads: int) -> None:
+    bytes_ = mask.view(np.uint8)
+    spans = pool.spans(mask.shape[0], SPAN)
+    kept = np.zeros(len(spans) + 1, np.int64)
+
+    def count(i: int, lo: int, hi: int) -> None:
+        kept[i + 1] = grouping.count_kept(bytes_, lo, hi)
+
+    pool.run((_job(count, i, lo, hi) for i, (lo, hi) in enumerate(spans)), threads)
+    at = np.cumsum(kept)
+    pool.run(
+        (
+            _job(grouping.compress_span, bytes_, lo, array, at[i], at[i + 1], to)
+            for array, to in zip(arrays, out, strict=True)
+            for i, (lo, _) in enumerate(spans)
+        ),
+        threads,
+    )
+
+
+def _job(function: Any, *args: Any) -> pool.Job:
+    return lambda: function(*args)

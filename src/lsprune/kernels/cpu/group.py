@@ -1,0 +1,115 @@
+"""Edges grouped by owner: a stable two-level counting sort, so that every random write stays in cache.
+
+Level 1 deals the edges into buckets of 2^BITS neighbouring owners; level 2 counts inside a bucket, whose edges fit the
+cache. Edges of one owner keep the caller's order. Why no race: every (bucket, chunk) and every bucket writes a region
+of its own, fixed by prefix sums before a thread starts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lsprune.kernels.cpu.jit import kernel
+
+BITS = 12
+
+
+@kernel
+def count_chunk(owner, neighbour, lo, hi, skip, counts):
+    """Add to `counts[bucket]` the edges lo..hi of each bucket; `skip` leaves self-loops out."""
+    for e in range(lo, hi):
+        if not skip or owner[e] != neighbour[e]:
+            counts[owner[e] >> BITS] += 1
+
+
+@kernel
+def deal_chunk(owner, neighbour, lo, hi, skip, starts, low, other, place):
+    """Write the edges lo..hi to their buckets: low owner bits, neighbour, position."""
+    mask = (1 << BITS) - 1
+    for e in range(lo, hi):
+        u = owner[e]
+        v = neighbour[e]
+        if not skip or u != v:
+            at = starts[u >> BITS]
+            starts[u >> BITS] = at + 1
+            low[at] = u & mask
+            other[at] = v
+            place[at] = e
+
+
+@kernel
+def sort_bucket(first, lo, hi, low, other, place, indptr, neighbour, edge):
+    """Sort one bucket by owner into the final arrays and fill its part of `indptr`."""
+    owners = min(1 << BITS, indptr.shape[0] - 1 - first)
+    at = np.zeros(owners + 1, np.int64)
+    for e in range(lo, hi):
+        at[np.int64(low[e]) + 1] += 1
+    at[0] = lo
+    for u in range(owners):
+        at[u + 1] += at[u]
+        indptr[first + u + 1] = at[u + 1]
+    for e in range(lo, hi):
+        u = np.int64(low[e])
+        to = at[u]
+        at[u] = to + 1
+        neighbour[to] = other[e]
+        edge[to] = place[e]
+
+
+@kernel
+def count_loops(indptr, neighbour, lo, hi):
+    """Number of self-loops in the rows lo..hi of a CSR graph."""
+    found = 0
+    for u in range(lo, hi):
+        for e in range(indptr[u], indptr[u + 1]):
+            found += neighbour[e] == u
+    return found
+
+
+@kernel
+def drop_loops(indptr, neighbour, clean_indptr, clean, edge):
+    """Write the CSR graph without its self-loops, with the position every edge came from."""
+    to = 0
+    for u in range(indptr.shape[0] - 1):
+        for e in range(indptr[u], indptr[u + 1]):
+            if neighbour[e] != u:
+                clean[to] = neighbour[e]
+                edge[to] = e
+                to += 1
+        clean_indptr[u + 1] = to
+
+
+@kernel
+def count_kept(mask, lo, hi):
+    """Number of True in mask[lo:hi]."""
+    found = 0
+    for e in range(lo, hi):
+        found += mask[e]
+    return found
+
+
+@kernel
+def count_rows(indptr, mask, lo, hi, counts):
+    """counts[row + 1] = number of True in the rows lo..hi of a CSR graph."""
+    for row in range(lo, hi):
+        found = 0
+        for e in range(indptr[row], indptr[row + 1]):
+            found += mask[e]
+        counts[row + 1] = found
+
+
+@kernel
+def compress_span(mask, lo, array, to, stop, out):
+    """Copy array[lo:] where mask is True to out[to:stop]; every position is written until it holds the right value."""
+    e = lo
+    while to < stop:  # never past `stop`, where the next span's thread writes
+        out[to] = array[e]
+        to += mask[e]
+        e += 1
+
+
+@kernel
+def scatter_taken(taken, edge, lo, hi, mask):
+    """mask[edge[slot]] = taken[slot] > 0 for the slots lo..hi; edges are distinct, so no two threads meet."""
+    for slot in range(lo, hi):
+        mask[edge[slot]] = taken[slot] != 0

@@ -1,0 +1,38 @@
+"""How a kernel is compiled: numba, without its thread pool, cached on disk, and safe against a damaged cache.
+
+Kernels release the GIL and run on threads of our own (`kernels.threads`), so numba's threading layer is never started:
+nothing to break after a fork, and no global setting to change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+
+class _SafeCache(FunctionCache):
+    """numba's disk cache, where a truncated or foreign file means "compile again" and not a crash."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever a broken pickle raises: EOFError, UnpicklingError, AttributeError ...
+            with contextlib.suppress(Exception):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(Exception):  # a full or read-only disk must not stop the work
+            super().save_overload(sig, data)
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """`function` compiled on first call, cached on disk, releasing the GIL."""
+    compiled = njit(nogil=True)(function)
+    with contextlib.suppress(RuntimeError, OSError):  # no writable place for a cache: compile in memory only
+        compiled._cache = _SafeCache(function)  # type: ignore[attr-defined]
+    return compiled

@@ -1,0 +1,196 @@
+"""Attribute rows as small integers, and what is computed from them in the same pass over a row.
+
+Two ways to integers (the reference says the same in plain Python):
+
+- *unit* rows: the row's largest entry picks a power of two that makes every entry a 16-bit integer; their squares
+  are summed exactly, so the L2 norm is the same in any order; one 15-bit reciprocal of the norm turns every entry into
+  1/256ths of a quantum; then centre, round, clip to +-127. Integers throughout: no float rounding to disagree about.
+- *raw* rows: clip(rint(x * 2^exponent) - centre, +-32767), the fixed point of the paper's presets (centre 0).
+
+A non-finite entry shows as an exponent of 255 in the largest bit pattern: finding it costs nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lsprune.kernels.cpu.jit import kernel
+
+NOT_FINITE = 0x7F800000
+
+
+@kernel
+def largest(bits, row):
+    """The largest |entry| of a row of float32, as its bit pattern (ordered like the numbers)."""
+    top = np.int32(0)
+    for j in range(bits.shape[1]):
+        top = np.int32(max(top, np.int32(bits[row, j] & np.int32(0x7FFFFFFF))))
+    return top
+
+
+@kernel
+def unit_row(x, row, top, exponent, whole):
+    """Fill `whole` with 16-bit integers along the row; give (factor, shift): entry * 2^(exponent+8) / norm."""
+    power = (top >> 23) - 127  # largest entry is in [2^power, 2^(power+1))
+    if power < -113:  # too small for a reciprocal in float32: a row of zeros
+        whole[:] = 0
+        return np.int32(0), np.int32(0)
+    up = np.float32(math.ldexp(1.0, 14 - power))
+    squares = np.int64(0)
+    for j in range(whole.shape[0]):
+        value = np.int32(x[row, j] * up)
+        whole[j] = value
+        squares += np.int64(value) * np.int64(value)
+    fraction, power = math.frexp(1.0 / math.sqrt(np.float64(squares)))
+    shift = 15 - power - exponent - 8
+    return np.int32(fraction * 32768.0), np.int32(min(shift, 31))
+
+
+@kernel
+def unit_sums(x, bits, sums):
+    """Add to `sums[j]` column j of the unit rows in 1/65536ths; the first row that is not finite, or -1."""
+    dim = x.shape[1]
+    whole = np.empty(dim, np.int32)
+    part = np.zeros(dim, np.int32)
+    for row in range(x.shape[0]):
+        top = largest(bits, row)
+        if top >= NOT_FINITE:
+            return row
+        factor, shift = unit_row(x, row, top, 8, whole)
+        for j in range(dim):
+            part[j] += np.int32(np.int32(whole[j] * factor) >> shift)
+        if row & 16383 == 16383:  # |entry| <= 2^16, so 2^14 rows fit an int32
+            for j in range(dim):
+                sums[j] += part[j]
+                part[j] = 0
+    for j in range(dim):
+        sums[j] += part[j]
+    return -1
+
+
+@kernel
+def unit_spread(x, bits, centre, histogram, squares):
+    """Count the bit lengths of |entry - centre| (1/65536ths) and add the squares of each column."""
+    dim = x.shape[1]
+    whole = np.empty(dim, np.int32)
+    for row in range(x.shape[0]):
+        factor, shift = unit_row(x, row, largest(bits, row), 8, whole)
+        for j in range(dim):
+            away = np.int64(np.int32(np.int32(whole[j] * factor) >> shift)) - centre[j]
+            squares[j] += away * away
+            size = 0
+            away = abs(away)
+            while away:
+                size += 1
+                away >>= 1
+            histogram[size] += 1
+
+
+@kernel
+def unit_quanta(x, bits, row, exponent, centre, whole, q):
+    """Fill q with the row's integers in +-127; False when the row is not finite."""
+    top = largest(bits, row)
+    if top >= NOT_FINITE:
+        return False
+    factor, shift = unit_row(x, row, top, exponent, whole)
+    for j in range(whole.shape[0]):
+        fine = np.int32(np.int32(whole[j] * factor) >> shift)
+        value = np.int32(np.int32(fine - centre[j] + np.int32(128)) >> np.int32(8))
+        q[j] = min(max(value, np.int32(-127)), np.int32(127))
+    return True
+
+
+@kernel
+def raw_top(x, bits):
+    """The largest |entry| as a bit pattern."""
+    top = np.int32(0)
+    for row in range(x.shape[0]):
+        top = np.int32(max(top, largest(bits, row)))
+    return top
+
+
+@kernel
+def raw_quanta(x, bits, row, exponent, centre, q):
+    """Fill q with the row's fixed-point integers less the centre, in +-32767; False when the row is not finite."""
+    if largest(bits, row) >= NOT_FINITE:
+        return False
+    up = math.ldexp(1.0, exponent)
+    for j in range(centre.shape[0]):
+        value = np.rint(np.float64(x[row, j]) * up) - centre[j]
+        q[j] = min(max(value, -32767.0), 32767.0)
+    return True
+
+
+@kernel
+def row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+    """Fill q with the integers of a row; False when it is not finite."""
+    if unit:
+        return unit_quanta(x, bits, row, exponent, centre, whole, q)
+    return raw_quanta(x, bits, row, exponent, centre, q)
+
+
+@kernel
+def quanta(x, bits, unit, exponent, centre, out):
+    """The integers of every row, out[R, d] int16; the first row that is not finite, or -1."""
+    whole = np.empty(x.shape[1], np.int32)
+    for row in range(x.shape[0]):
+        if not row_quanta(x, bits, row, unit, exponent, centre, whole, out[row]):
+            return row
+    return -1
+
+
+@kernel
+def project_unit(x, bits, exponent, centre, weights, out):
+    """out[row, z] = <q(row), weights[z]> as int32 for unit rows; the first row that is not finite, or -1.
+
+    Exact: |q|, |w| <= 127 and d <= 2^17 keep every partial sum below 2^31, in any order of addition.
+    """
+    dim = x.shape[1]
+    whole = np.empty(dim, np.int32)
+    q = np.empty(dim, np.int16)
+    for row in range(x.shape[0]):
+        if not unit_quanta(x, bits, row, exponent, centre, whole, q):
+            return row
+        for z in range(weights.shape[0]):
+            total = np.int32(0)
+            for j in range(dim):
+                total = np.int32(total + np.int32(np.int32(q[j]) * np.int32(weights[z, j])))
+            out[row, z] = total
+    return -1
+
+
+@kernel
+def project_wide(x, bits, unit, exponent, centre, weights, out):
+    """As `project_unit` with int64 sums, for raw rows, wide weights and very many columns."""
+    dim = x.shape[1]
+    whole = np.empty(dim, np.int32)
+    q = np.empty(dim, np.int16)
+    for row in range(x.shape[0]):
+        if not row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+            return row
+        for z in range(weights.shape[0]):
+            total = np.int64(0)
+            for j in range(dim):
+                total += np.int64(q[j]) * np.int64(weights[z, j])
+            out[row, z] = total
+    return -1
+
+
+@kernel
+def signature(x, bits, unit, exponent, centre, entry, threshold, code, out):
+    """out[row, z] = sum mod 2^64 of code[z, i] over the i with q[entry[z, i]] > threshold[z, i]; bad row or -1."""
+    dim = x.shape[1]
+    whole = np.empty(dim, np.int32)
+    q = np.empty(dim, np.int16)
+    for row in range(x.shape[0]):
+        if not row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+            return row
+        for z in range(entry.shape[0]):
+            total = np.uint64(0)
+            for i in range(entry.shape[1]):
+                if q[entry[z, i]] > threshold[z, i]:
+                    total += code[z, i]
+            out[row, z] = total
+    return -1

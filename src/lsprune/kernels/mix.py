@@ -1,0 +1,50 @@
+"""The counter-based generator behind every random choice: splitmix64 of (seed, what, which, ...).
+
+No stream and no state: a value depends on its own counters alone, so any executor may compute any part in any order.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lsprune.graph import Array
+
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST = 0xBF58476D1CE4E5B9
+SECOND = 0x94D049BB133111EB
+_MASK = (1 << 64) - 1
+
+# What a value is drawn for; part of the key, so that no two uses share a draw.
+TIE, OWNER, WEIGHT, ENTRY, OFFSET, THRESHOLD, CODE, AFFINE, CATEGORY, EDGE, IDENTITY = range(1, 12)
+
+
+def mix64(value: Array) -> Array:
+    """splitmix64 of each uint64."""
+    with np.errstate(over="ignore"):
+        value = value + np.uint64(GOLDEN)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(SECOND)
+        return np.asarray(value ^ (value >> np.uint64(31)))
+
+
+def draw(seed: int, *counters: Any) -> Array:
+    """uint64 draws for the counters: integers or integer arrays that broadcast.
+
+    >>> int(draw(0, 1, 2)) == int(draw(0, 1, [2, 3])[0])
+    True
+    """
+    value = mix64(np.asarray(seed & _MASK, dtype=np.uint64))
+    for counter in counters:
+        numbers = np.asarray(counter)
+        if numbers.dtype != np.uint64:
+            numbers = np.atleast_1d(numbers).astype(np.int64).view(np.uint64).reshape(numbers.shape)
+        value = mix64(value ^ numbers)
+    return value
+
+
+def below(values: Array, bound: int) -> Array:
+    """Each draw turned into an integer in [0, bound), bound <= 2^32: the high half of a 32 x 32-bit product."""
+    high = values >> np.uint64(32)
+    return ((high * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)

@@ -1,0 +1,254 @@
+"""The definition: what every executor must give, bit for bit, in plain Python.
+
+Selection is `choose`: read that first. The rest says how attributes become integers and how edges are grouped. Nothing
+here is fast; every other executor is tested against it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lsprune.graph import Array
+from lsprune.kernels.mix import FIRST, GOLDEN, SECOND, TIE
+
+MASK = (1 << 64) - 1
+
+
+def choose(slots: list[int], order: Callable[[int, int], Any], steps: int, replace: bool = False) -> dict[int, int]:
+    """The step at which each taken slot of one owner is taken: step z takes the first of those left.
+
+    `order(step, slot)` is what step 1, 2, ... sorts by: key, then tie rule, then position.
+    """
+    taken: dict[int, int] = {}
+    for step in range(1, steps + 1):
+        left = slots if replace else [slot for slot in slots if slot not in taken]
+        if not left:
+            break
+        winner = min(left, key=lambda slot: order(step, slot))
+        taken.setdefault(winner, step)
+    return taken
+
+
+def mix(value: int) -> int:
+    """splitmix64 of a 64-bit integer."""
+    value = (value + GOLDEN) & MASK
+    value = ((value ^ (value >> 30)) * FIRST) & MASK
+    value = ((value ^ (value >> 27)) * SECOND) & MASK
+    return value ^ (value >> 31)
+
+
+def tie_order(ties: int, seed: int, step: int, neighbour: int, slot: int) -> tuple[int, ...]:
+    """What equal keys are sorted by: hash of the neighbour, its id, or the position alone."""
+    if ties == 2:
+        return (slot,)
+    if ties == 1:
+        return (neighbour, slot)
+    return (mix(mix(mix(mix(int(seed)) ^ TIE) ^ step) ^ neighbour), neighbour, slot)
+
+
+def _choose_owners(
+    lo: int, hi: int, indptr: Array, neighbour: Array, key: Callable[[int, int], int], first: int, width: int,
+    quota: Array, bases: Array, ties: int, seed: int, out: Array, replace: bool = False, one: bool = False,
+) -> None:  # fmt: skip
+    for u in range(lo, hi):
+        base = int(bases[u]) if len(bases) else 0
+
+        def order(step: int, slot: int, base: int = base) -> tuple[int, ...]:
+            z = 0 if one else step - 1
+            tie = tie_order(ties, seed, 1 if one else first + step, int(neighbour[slot]) - base, slot)
+            return (int(key(slot, z)), *tie)
+
+        slots = [slot for slot in range(int(indptr[u]), int(indptr[u + 1])) if replace or out[slot] == 0]
+        for slot, step in choose(slots, order, min(width, int(quota[u]) - first), replace).items():
+            if out[slot] == 0:
+                out[slot] = step
+
+
+def choose_nodes(
+    lo: int, hi: int, indptr: Array, neighbour: Array, table: Array, first: int, width: int, quota: Array, bases: Array,
+    ties: int, seed: int, ranked: bool, taken: Array,
+) -> None:  # fmt: skip
+    """Steps first+1.. of the owners lo..hi with keys table[neighbour, z]."""
+    _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: table[neighbour[slot], z], first, width, quota, bases,
+                   ties, seed, taken)  # fmt: skip
+
+
+def choose_steps(
+    lo: int, hi: int, indptr: Array, neighbour: Array, keys: Array, first: int, quota: Array, bases: Array, ties: int,
+    seed: int, ranked: bool, taken: Array,
+) -> None:  # fmt: skip
+    """Steps first+1.. of the owners lo..hi with keys[slot - indptr[lo], z]."""
+    origin = int(indptr[lo])
+    _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, z], first, keys.shape[1], quota,
+                   bases, ties, seed, taken)  # fmt: skip
+
+
+def choose_again(
+    lo: int, hi: int, indptr: Array, neighbour: Array, keys: Array, first: int, quota: Array, bases: Array, ties: int,
+    seed: int, ranked: bool, taken: Array,
+) -> None:  # fmt: skip
+    """The same with replacement (Algorithm 1 to the letter): the union of the winners."""
+    origin = int(indptr[lo])
+    _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, z], first, keys.shape[1], quota,
+                   bases, ties, seed, taken, replace=True)  # fmt: skip
+
+
+def choose_bottom(
+    lo: int, hi: int, indptr: Array, neighbour: Array, keys: Array, quota: Array, bases: Array, ties: int, seed: int,
+    ranked: bool, rank: Array,
+) -> None:  # fmt: skip
+    """The quota[u] smallest of one function: every step uses key 1 and its tie order."""
+    origin, most = int(indptr[lo]), int(np.max(quota, initial=0))
+    _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, 0], 0, most, quota, bases, ties,
+                   seed, rank, one=True)  # fmt: skip
+
+
+def quanta_of(row: list[float], unit: bool, exponent: int, centre: list[int]) -> list[int]:
+    """The integers of one row: unit rows in +-127, raw rows in +-32767."""
+    if not unit:
+        whole = [round(value * 2.0**exponent) - middle for value, middle in zip(row, centre, strict=True)]
+        return [max(-32767, min(32767, value)) for value in whole]
+    fine = unit_fine(row, exponent)
+    return [max(-127, min(127, (value - middle + 128) >> 8)) for value, middle in zip(fine, centre, strict=True)]
+
+
+def unit_fine(row: list[float], exponent: int) -> list[int]:
+    """Each entry divided by the L2 norm of the row, in units of 2^-(exponent + 8)."""
+    top = max((abs(value) for value in row), default=0.0)
+    power = math.frexp(top)[1] - 1 if top else -200
+    if power < -113:
+        return [0] * len(row)
+    whole = [int(value * 2.0 ** (14 - power)) for value in row]
+    fraction, power = math.frexp(1.0 / math.sqrt(sum(value * value for value in whole)))
+    shift = min(15 - power - exponent - 8, 31)
+    return [(value * int(fraction * 32768.0)) >> shift for value in whole]
+
+
+def _rows(x: Array) -> list[list[float]]:
+    return [[float(value) for value in row] for row in x]
+
+
+def _bad_row(x: Array) -> int:
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    return int(bad[0]) if bad.size else -1
+
+
+def unit_sums(x: Array, sums: Array) -> int:
+    """Add the columns of the unit rows, in 1/65536ths; the first row that is not finite, or -1."""
+    if (bad := _bad_row(x)) < 0:
+        for row in _rows(x):
+            sums += np.array(unit_fine(row, 8), np.int64)
+    return bad
+
+
+def unit_spread(x: Array, centre: Array, histogram: Array, squares: Array) -> None:
+    """Count bit lengths of |entry - centre| and add the squares of each column, in 1/65536ths."""
+    for row in _rows(x):
+        for j, value in enumerate(unit_fine(row, 8)):
+            away = abs(value - int(centre[j]))
+            histogram[away.bit_length()] += 1
+            squares[j] += away * away
+
+
+def raw_top(x: Array) -> int:
+    """The largest |entry| as the bit pattern of a float32; 255 << 23 and above when one is not finite."""
+    return int((x.view(np.int32) & 0x7FFFFFFF).max(initial=0))
+
+
+def quanta(x: Array, unit: bool, exponent: int, centre: Array, out: Array) -> int:
+    """The integers of every row; the first row that is not finite, or -1."""
+    if (bad := _bad_row(x)) < 0:
+        for i, row in enumerate(_rows(x)):
+            out[i] = quanta_of(row, unit, exponent, centre.tolist())
+    return bad
+
+
+def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array) -> int:
+    """out[row, z] = <integers of the row, weights[z]>; the first row that is not finite, or -1."""
+    if (bad := _bad_row(x)) < 0:
+        for i, row in enumerate(_rows(x)):
+            q = quanta_of(row, unit, exponent, centre.tolist())
+            for z, weight in enumerate(weights.tolist()):
+                out[i, z] = sum(a * b for a, b in zip(q, weight, strict=True))
+    return bad
+
+
+def signature(
+    x: Array, unit: bool, exponent: int, centre: Array, entry: Array, threshold: Array, code: Array, out: Array
+) -> int:
+    """out[row, z] = sum mod 2^64 of the codes of the bits that are set; the first row that is not finite, or -1."""
+    if (bad := _bad_row(x)) < 0:
+        for i, row in enumerate(_rows(x)):
+            q = quanta_of(row, unit, exponent, centre.tolist())
+            for z in range(entry.shape[0]):
+                bits = zip(entry[z].tolist(), threshold[z].tolist(), code[z].tolist(), strict=True)
+                out[i, z] = sum(c for j, t, c in bits if q[j] > t) & MASK
+    return bad
+
+
+def group(owner: Array, neighbour: Array, owners: int, skip: bool, threads: int) -> tuple[Array, Array, Array]:
+    """(indptr, neighbour, edge): the edges of each owner in the caller's order, without self-loops if `skip`."""
+    rows: list[list[int]] = [[] for _ in range(owners)]
+    for e, (u, v) in enumerate(zip(owner.tolist(), neighbour.tolist(), strict=True)):
+        if not skip or u != v:
+            rows[u].append(e)
+    edge = np.array([e for row in rows for e in row], np.int64)
+    indptr = np.array([0, *np.cumsum([len(row) for row in rows])], np.int64)
+    return indptr, neighbour[edge], edge
+
+
+def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array, Array, Array | None]:
+    """A CSR graph less its self-loops, and where each edge came from (None: nothing to leave out)."""
+    owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    if not (owner == neighbour).any():
+        return indptr, neighbour, None
+    return group(owner, neighbour, len(indptr) - 1, True, threads)
+
+
+def scatter_taken(taken: Array, edge: Array, lo: int, hi: int, mask: Array) -> None:
+    """mask[edge[slot]] = taken[slot] > 0."""
+    mask[edge[lo:hi]] = taken[lo:hi] != 0
+
+
+def hash_ends(
+    start: int, first: Array, second: Array, first_base: Array, second_base: Array, lo: int, hi: int, out: Array
+) -> None:
+    """out[e] = splitmix64 of (start, first id, second id), ids local to their graph."""
+    for e in range(lo, hi):
+        a, b = int(first[e]), int(second[e])
+        if len(first_base):
+            a, b = a - int(first_base[a]), b - int(second_base[b])
+        out[e] = mix(mix(int(start) ^ a) ^ b)
+
+
+def balance(source: Array, target: Array, lo: int, hi: int) -> int:
+    """Sum mod 2^64 of hash(s, t) - hash(t, s)."""
+    pairs = zip(source[lo:hi].tolist(), target[lo:hi].tolist(), strict=True)
+    return sum(mix(mix(s) ^ t) - mix(mix(t) ^ s) for s, t in pairs) & MASK
+
+
+def mark(ids: Array, mask: Array, lo: int, hi: int, marked: Array) -> None:
+    """marked[ids[e]] = 1 where mask[e]."""
+    marked[ids[lo:hi][mask[lo:hi] != 0]] = 1
+
+
+def count_rows(indptr: Array, mask: Array, lo: int, hi: int, counts: Array) -> None:
+    """counts[row + 1] = number of kept edges of a row."""
+    for row in range(lo, hi):
+        counts[row + 1] = sum(mask[int(indptr[row]) : int(indptr[row + 1])].tolist())
+
+
+def mark_rows(indptr: Array, mask: Array, lo: int, hi: int, marked: Array) -> None:
+    """marked[row] = 1 for the rows of a CSR graph that have an edge with mask."""
+    for row in range(lo, hi):
+        marked[row] |= any(mask[int(indptr[row]) : int(indptr[row + 1])])
+
+
+def compress(mask: Array, arrays: tuple[Array, ...], out: tuple[Array, ...], threads: int) -> None:
+    """out = array[mask] for each."""
+    for array, to in zip(arrays, out, strict=True):
+        to[:] = array[mask]

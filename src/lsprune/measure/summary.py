@@ -1,0 +1,44 @@
+"""A mask in six numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.apply import count_isolated
+from lsprune.graph import Array, Graph
+from lsprune.kernels import runtime
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was kept: edges, and the owners they belong to."""
+
+    edges: int
+    kept: int
+    share: float
+    owners: int  # nodes that own an edge
+    owners_cut: int  # of these, how many lost at least one
+    isolated: int  # nodes that had an edge on either side and have none left
+
+
+def summary(graph: Graph, mask: Array, side: str = "in") -> Summary:
+    """What `mask` keeps of `graph`.
+
+    >>> import numpy as np
+    >>> summary(Graph.from_edges(np.array([[0, 1], [2, 2]])), np.array([True, False])).kept
+    1
+    """
+    source, target = graph.ends()
+    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    before, after = np.bincount(owner, minlength=owners), np.bincount(owner[mask], minlength=owners)
+    kept = int(mask.sum())
+    return Summary(
+        edges=graph.num_edges,
+        kept=kept,
+        share=kept / graph.num_edges if graph.num_edges else 1.0,
+        owners=int((before > 0).sum()),
+        owners_cut=int((after < before).sum()),
+        isolated=0 if graph.bipartite else count_isolated(graph, mask, runtime()),
+    )

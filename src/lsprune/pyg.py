@@ -1,0 +1,51 @@
+"""Pruning as a PyTorch Geometric transform: for `Compose`, a dataset's `transform=` or `pre_transform=`, a loader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+from lsprune.apply import prune
+from lsprune.errors import MissingDependency
+
+try:
+    from torch.utils.data import get_worker_info
+    from torch_geometric.transforms import BaseTransform
+except ImportError as error:
+    raise MissingDependency("lsprune.pyg needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
+
+
+@dataclass(frozen=True, repr=False)
+class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it is not installed
+    """The same kind of object with fewer edges, for whatever `lsprune.prune` takes; the given object stays as it was.
+
+    Args:
+        pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
+        e_id: put the positions of the kept edges on the result as `e_id`.
+        rescale: weight the kept edges so that sums over neighbours keep their size.
+        threads: default LSPRUNE_THREADS, else all cores; in the worker of a loader 1, as there torch itself does.
+
+    >>> import torch
+    >>> from torch_geometric.data import Data
+    >>> from lsprune import LSP
+    >>> ring = Data(x=torch.eye(4), edge_index=torch.tensor([[0, 1, 2, 3, 0, 1], [1, 2, 3, 0, 2, 3]]))
+    >>> Prune(LSP(k=1))(ring)
+    Data(x=[4, 4], edge_index=[2, 4])
+    """
+
+    pruner: Any
+    _: KW_ONLY
+    e_id: bool = False
+    rescale: bool = False
+    threads: int | None = None
+
+    def forward(self, data: Any) -> Any:
+        threads = 1 if self.threads is None and get_worker_info() is not None else self.threads
+        return prune(data, self.pruner, e_id=self.e_id, rescale=self.rescale, threads=threads)
+
+    def __repr__(self) -> str:
+        options = {"e_id": self.e_id, "rescale": self.rescale, "threads": self.threads}
+        given = "".join(f", {name}={value}" for name, value in options.items() if value not in (False, None))
+        pruner = dict(self.pruner) if isinstance(self.pruner, Mapping) else self.pruner
+        return f"{type(self).__name__}({pruner!r}{given})"

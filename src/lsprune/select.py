@@ -1,0 +1,241 @@
+"""Keys into masks: who owns which edges, how many each owner keeps, which ones, and pairs that stay together.
+
+The rules are DESIGN section 2. Everything that needs the whole graph (grouping, degrees, the exact budget, pairs) is
+here; what is independent per owner is in the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
+from lsprune.kernels import SPAN, Runtime, plain
+from lsprune.kernels.mix import OWNER, draw
+
+TIES = ("hash", "id", "position")
+FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
+_BLOCK = 1 << 16  # edges whose keys are made at a time
+
+
+class Rules(Protocol):
+    """The options of a pruner that selection follows."""
+
+    @property
+    def k(self) -> int | None: ...
+    @property
+    def keep(self) -> float | None: ...
+    @property
+    def side(self) -> str: ...
+    @property
+    def symmetric(self) -> str | None: ...
+    @property
+    def self_loops(self) -> str: ...
+    @property
+    def pooled(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where the keys of a selection come from.
+
+    keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
+    uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES.
+    """
+
+    keys: Callable[[int, int, int], Keys]
+    bottom: bool = False
+    replace: bool = False
+    ties: int = 0
+
+
+def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
+    """The edges of the graph by owner; self-loops are left out unless they count like any other edge."""
+    skip = rules.self_loops != "edge" and not graph.bipartite
+    owners = graph.num_targets if rules.side == "in" else graph.num_sources
+    if graph.rows == ("target" if rules.side == "in" else "source"):
+        neighbour = graph.source if rules.side == "in" else graph.target
+        assert neighbour is not None and graph.indptr is not None
+        indptr, neighbour = plain(graph.indptr.astype(np.int64, copy=False)), plain(neighbour)
+        if not skip:
+            return Owned(indptr, neighbour, None)
+        return Owned(*runtime.module.without_loops(indptr, neighbour, runtime.threads))
+    source, target = (plain(end) for end in graph.ends())
+    owner, neighbour = (target, source) if rules.side == "in" else (source, target)
+    return Owned(*runtime.module.group(owner, neighbour, owners, skip, runtime.threads))
+
+
+def node_base(ptr: Array | None) -> Array:
+    """For each node the first id of its graph; empty for a single graph."""
+    return np.empty(0, np.int64) if ptr is None else np.repeat(ptr[:-1], np.diff(ptr))
+
+
+def bases(graph: Graph, side: str) -> tuple[Array, Array]:
+    """(owner base, neighbour base): first id of its graph for every node of either side, or empty."""
+    source, target = node_base(graph.source_ptr), node_base(graph.target_ptr)
+    return (target, source) if side == "in" else (source, target)
+
+
+def neighbour_base_of_owner(graph: Graph, side: str) -> Array:
+    """For each owner the first neighbour id of its graph, or empty for a single graph."""
+    own, other = (graph.target_ptr, graph.source_ptr) if side == "in" else (graph.source_ptr, graph.target_ptr)
+    if own is None or other is None:
+        return np.empty(0, np.int64)
+    return np.repeat(other[:-1], np.diff(own))
+
+
+def which_graph(ptr: Array | None, nodes: int, pooled: bool) -> tuple[Array, int]:
+    """(graph number of each node, number of graphs) for budgets; all one when pooled."""
+    if ptr is None or pooled:
+        return np.zeros(nodes, np.int64), 1
+    return np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr)), max(int(ptr.shape[0]) - 1, 1)
+
+
+def target_count(keep: float, edges: Array) -> Array:
+    """floor(keep * edges + 0.5) for each graph."""
+    return np.floor(keep * edges.astype(np.float64) + 0.5).astype(np.int64)
+
+
+def quotas(degree: Array, graph: Graph, rules: Rules) -> Array:
+    """How many edges each owner keeps at most, `[owners]` int64: k, or what meets `keep` to the edge in each graph."""
+    if rules.k is not None:
+        return np.full(degree.shape, rules.k, np.int64)
+    assert rules.keep is not None
+    ptr = graph.target_ptr if rules.side == "in" else graph.source_ptr
+    member, graphs = which_graph(ptr, degree.shape[0], rules.pooled)
+    edges = _sums(degree, member, graphs)
+    target = target_count(rules.keep, edges)
+    level = _levels(degree, member, target, graphs)
+    quota = level[member]
+    left = target - _sums(np.minimum(quota, degree), member, graphs)
+    return quota + _first_owners(degree > quota, member, left, _local(ptr, degree.shape[0]), rules.seed)
+
+
+def _sums(values: Array, member: Array, graphs: int) -> Array:
+    if graphs == 1:
+        return np.array([values.sum()], np.int64)
+    out = np.zeros(graphs, np.int64)
+    np.add.at(out, member, values)
+    return out
+
+
+def _levels(degree: Array, member: Array, target: Array, graphs: int) -> Array:
+    """The largest k of each graph with sum of min(k, degree) <= target, by bisection in all graphs at once."""
+    low, high = np.zeros(graphs, np.int64), np.full(graphs, int(degree.max(initial=0)), np.int64)
+    if graphs == 1:  # degrees by how often they occur: bisection over few numbers
+        values, counts = np.unique(degree, return_counts=True)
+        degree, weight, member = values, counts, np.zeros(values.shape, np.int64)
+    else:
+        weight = np.ones(1, np.int64)
+    while np.any(low < high):
+        middle = (low + high + 1) // 2
+        fits = _sums(np.minimum(degree, middle[member]) * weight, member, graphs) <= target
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
+    return low
+
+
+def _local(ptr: Array | None, nodes: int) -> Array:
+    return np.arange(nodes) if ptr is None else np.arange(nodes) - node_base(ptr)
+
+
+def _first_owners(candidate: Array, member: Array, left: Array, local: Array, seed: int) -> Array:
+    """1 for the left[g] owners of each graph that come first by splitmix64(seed, owner id), then id."""
+    extra = np.zeros(candidate.shape, np.int64)
+    if not left.any():
+        return extra
+    who = np.flatnonzero(candidate)
+    who = who[np.lexsort((local[who], draw(seed, OWNER, local[who]), member[who]))]
+    start = np.searchsorted(member[who], np.arange(left.shape[0]))
+    chosen = np.arange(who.shape[0]) - start[member[who]] < left[member[who]]
+    extra[who[chosen]] = 1
+    return extra
+
+
+def choose(
+    owned: Owned, quota: Array, source: Source, bases: Array, seed: int, runtime: Runtime, *, ranked: bool,
+    stop: Callable[[Array], bool] | None = None,
+) -> Array:  # fmt: skip
+    """What each slot got: 0 not taken, else taken; with `ranked`, the step at which it was taken.
+
+    `stop(ranks)` may end the work early, after any block of steps.
+    """
+    start = np.uint64(seed & (2**64 - 1))
+    degree = np.diff(owned.indptr)
+    slots = owned.neighbour.shape[0]
+    if source.bottom:
+        ranks = np.zeros(slots, np.int32)
+        keys = source.keys(0, 1, 1)
+        _over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
+            lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), quota, bases, source.ties, start,
+            ranked, ranks))  # fmt: skip
+        return ranks
+    most = int(np.minimum(quota, degree).max(initial=0)) if not source.replace else int(quota.max(initial=0))
+    busy = degree > quota  # owners with a choice to make; the others keep all they have
+    needed = most if ranked or source.replace else int(quota[busy].max(initial=0))
+    if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
+        return np.repeat((~busy).astype(np.uint8), degree)
+    taken = np.zeros(slots, np.uint8)
+    ranks = np.zeros(slots if ranked else 0, np.int32)
+    for first in range(0, needed, STEPS):
+        count = min(STEPS, needed - first)
+        _one_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
+        if ranked:
+            fresh = (taken != 0) & (ranks == 0)
+            ranks[fresh] = taken[fresh].astype(np.int32) + first
+            if stop is not None and stop(ranks):
+                break
+    return ranks if ranked else taken
+
+
+def _one_block(
+    owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime, ranked: bool,
+    first: int, count: int, total: int, taken: Array,
+) -> None:  # fmt: skip
+    module = runtime.module
+    keys = source.keys(first, count, total)
+    if isinstance(keys, NodeKeys) and not source.replace:
+        table = keys.table
+        _over_owners(owned, runtime, lambda lo, hi: module.choose_nodes(
+            lo, hi, owned.indptr, owned.neighbour, table, first, count, quota, bases, source.ties, seed, ranked,
+            taken))  # fmt: skip
+        return
+    kernel = module.choose_again if source.replace else module.choose_steps
+    _over_owners(owned, runtime, lambda lo, hi: kernel(
+        lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi, count), first, quota, bases, source.ties,
+        seed, ranked, taken))  # fmt: skip
+
+
+def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Array:
+    """The keys of all slots of the owners lo..hi, `[slots, count]` int64."""
+    if isinstance(keys, EdgeKeys):
+        return keys.of(lo, hi)
+    rows = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]
+    return keys.table[rows, :count].astype(np.int64)
+
+
+def _over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]) -> None:
+    """work(lo, hi) over ranges of owners with about the same number of edges each."""
+    slots = owned.neighbour.shape[0]
+    parts = max(1, -(-slots // _BLOCK))
+    cuts = np.searchsorted(owned.indptr, np.arange(parts + 1) * slots // parts)
+    cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
+    spans = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
+    runtime.spread(len(spans), 1, lambda i, _: work(*spans[i]))
+
+
+def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Array:
+    """The mask in the caller's edge order; self-loops that did not take part are kept ("free") or not ("drop")."""
+    if owned.edge is None:
+        return np.not_equal(taken, 0)
+    mask = np.empty(graph.num_edges, bool)
+    if owned.edge.shape[0] < mask.shape[0]:
+        mask[:] = self_loops == "free"
+    edge = owned.edge
+    runtime.spread(taken.shape[0], SPAN, lambda lo, hi: runtime.module.scatter_taken(taken, edge, lo, hi, mask))
+    return mask

@@ -1,0 +1,212 @@
+"""What every pruner promises, checked on every pruner, executor and thread count."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphs import PRUNERS, graphs, kept_edges, name_of, owners_of, random_graph, reordered, with_budget
+from lsprune import FAMILIES, LSP, METHODS, First, Graph, LocalRandom, NoEdges, Projection, Random
+
+FEW = settings(max_examples=12, deadline=None, derandomize=True)
+every_pruner = pytest.mark.parametrize("pruner", PRUNERS, ids=name_of)
+
+
+def test_every_registered_method_and_family_is_in_the_contract():
+    assert {type(p) for p in PRUNERS} == set(METHODS.values())
+    assert {type(p.hash) for p in PRUNERS if isinstance(p, LSP)} == set(FAMILIES.values())
+
+
+@every_pruner
+@given(graph=graphs())
+@FEW
+def test_executors_and_threads_agree(pruner, graph):
+    reference = pruner.mask(graph, executor="reference")
+    assert reference.dtype == bool
+    assert reference.shape == (graph.num_edges,)
+    for threads in (1, 2, 3):
+        np.testing.assert_array_equal(pruner.mask(graph, threads=threads), reference)
+
+
+@every_pruner
+@given(graph=graphs(), seed=st.integers(0, 1000))
+@FEW
+def test_edge_order_does_not_matter(pruner, graph, seed):
+    if isinstance(pruner, First) or getattr(pruner, "ties", "") == "position":
+        pytest.skip("this pruner goes by the caller's order")
+    order = np.random.default_rng(seed).permutation(graph.num_edges)
+    shuffled = reordered(graph, order)
+    before, after = pruner.mask(graph), pruner.mask(shuffled)
+    # Parallel edges with equal keys may be swapped; a projection of the edge attributes tells them apart.
+    exact = isinstance(pruner, LSP) and pruner.hash == Projection()
+    assert kept_edges(graph, before, attr=exact) == kept_edges(shuffled, after, attr=exact)
+
+
+@pytest.mark.parametrize("pruner", [p for p in with_budget(k=2) if p.symmetric is None], ids=name_of)
+@given(graph=graphs())
+@FEW
+def test_every_owner_keeps_min_k_degree(pruner, graph):
+    mask = pruner.mask(graph)
+    source, target = graph.ends()
+    real = source != target if pruner.self_loops != "edge" else np.ones(graph.num_edges, bool)
+    assert mask[~real].all()  # self-loops are free
+    owner = owners_of(graph, pruner.side)
+    degree = np.bincount(owner[real], minlength=graph.num_nodes)
+    kept = np.bincount(owner[real & mask], minlength=graph.num_nodes)
+    if isinstance(pruner, Random):
+        assert kept.sum() == np.minimum(degree, 2).sum()
+    else:
+        np.testing.assert_array_equal(kept, np.minimum(degree, 2))
+
+
+@pytest.mark.parametrize("pruner", range(len(with_budget(k=1))))
+@given(graph=graphs())
+@FEW
+def test_more_functions_keep_what_fewer_keep(pruner, graph):
+    masks = [with_budget(k=k)[pruner].mask(graph) for k in (0, 1, 2, 5, 17)]
+    for smaller, larger in zip(masks, masks[1:], strict=False):
+        assert not (smaller & ~larger).any()
+
+
+@pytest.mark.parametrize("pruner", range(len(with_budget(k=1))))
+@given(graph=graphs())
+@FEW
+def test_larger_shares_keep_what_smaller_keep(pruner, graph):
+    masks = [with_budget(keep=keep)[pruner].mask(graph) for keep in (0.1, 0.35, 0.5, 0.9, 1.0)]
+    for smaller, larger in zip(masks, masks[1:], strict=False):
+        assert not (smaller & ~larger).any()
+
+
+@pytest.mark.parametrize("keep", [0.01, 0.3, 0.5, 0.77, 1.0])
+@pytest.mark.parametrize("index", range(len(with_budget(k=1))))
+@given(graph=graphs())
+@FEW
+def test_keep_is_met_to_the_edge(index, keep, graph):
+    pruner = with_budget(keep=keep)[index]
+    source, target = graph.ends()
+    real = source != target if pruner.self_loops != "edge" else np.ones(graph.num_edges, bool)
+    mask = pruner.mask(graph)
+    if pruner.symmetric is None:
+        assert mask[real].sum() == np.floor(keep * real.sum() + 0.5)
+    else:
+        pairs, kept = count_pairs(source[real], target[real]), count_pairs(source[real & mask], target[real & mask])
+        assert kept == np.floor(keep * pairs + 0.5)
+
+
+def count_pairs(source, target):
+    forward: dict[tuple[int, int], int] = {}
+    for edge in zip(source.tolist(), target.tolist(), strict=True):
+        forward[edge] = forward.get(edge, 0) + 1
+    total = 0
+    for (s, t), count in forward.items():
+        if s == t:
+            total += count
+        elif s < t or (t, s) not in forward:
+            total += max(count, forward.get((t, s), 0))
+    return total
+
+
+@every_pruner
+def test_graphs_with_nothing_to_do(pruner):
+    empty = Graph.from_edges(np.empty((2, 0), np.int64), num_nodes=0, x=np.empty((0, 3)))
+    no_edges = Graph.from_edges(np.empty((2, 0), np.int64), num_nodes=4, x=np.ones((4, 3)))
+    one_node = Graph.from_edges(np.zeros((2, 2), np.int64), num_nodes=1, x=np.ones((1, 3)))
+    assert pruner.mask(empty).shape == (0,)
+    assert pruner.mask(no_edges).shape == (0,)
+    loops = pruner.mask(one_node)
+    assert loops.tolist() == ([True, True] if pruner.self_loops == "free" else loops.tolist())
+    if pruner.self_loops == "drop":
+        assert not loops.any()
+
+
+@every_pruner
+def test_csr_and_coo_give_the_same_mask(pruner):
+    if isinstance(pruner, NoEdges):
+        pytest.skip("no selection to compare")
+    graph = random_graph(3, nodes=15, edges=90, edge_dim=2)
+    for rows in ("source", "target"):
+        source, target = graph.ends()
+        row, other = (source, target) if rows == "source" else (target, source)
+        order = np.argsort(row, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=15))])
+        csr = Graph.from_csr(indptr, other[order], rows=rows, x=graph.x, edge_attr=graph.edge_attr[order])
+        np.testing.assert_array_equal(pruner.mask(csr), pruner.mask(reordered(graph, order)))
+
+
+@every_pruner
+def test_a_batch_is_pruned_as_its_graphs_one_by_one(pruner):
+    fitted = pruner.fit(random_graph(0, edge_dim=2))
+    single = [random_graph(seed, nodes=6 + seed, edges=10 * seed, edge_dim=2) for seed in range(1, 6)]
+    offsets = np.cumsum([0, *(g.num_nodes for g in single)])
+    joined = Graph.from_edges(
+        np.concatenate([np.stack(g.ends()) + o for g, o in zip(single, offsets[:-1], strict=True)], axis=1),
+        num_nodes=int(offsets[-1]),
+        x=np.concatenate([g.x for g in single]),
+        edge_attr=np.concatenate([g.edge_attr for g in single]),
+        ptr=offsets,
+    )
+    np.testing.assert_array_equal(fitted.mask(joined), np.concatenate([fitted.mask(g) for g in single]))
+
+
+def test_pooled_meets_the_share_over_all_graphs():
+    edges = np.array([[1, 2, 3, 5, 6], [0, 0, 0, 4, 4]])  # 3 edges in one graph, 2 in the other
+    graph = Graph.from_edges(edges, num_nodes=7, ptr=np.array([0, 4, 7]))
+    for method in (LocalRandom, Random):
+        assert method(keep=0.5).mask(graph).sum() == 2 + 1
+        assert method(keep=0.5, pooled=True).mask(graph).sum() == 3
+        assert method(keep=0.3).mask(graph).sum() == 1 + 1
+        assert method(keep=0.3, pooled=True).mask(graph).sum() == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_feature_types_and_sparse_features_give_the_same_bits(dtype):
+    import scipy.sparse
+
+    rng = np.random.default_rng(0)
+    x = (rng.integers(-8, 9, (20, 30)) * (rng.random((20, 30)) < 0.3)).astype(np.float32) / 8
+    edges = rng.integers(0, 20, (2, 200))
+    for pruner in (LSP(k=3), LSP(k=3, hash="threshold"), LSP.paper("p", k=3), LSP.paper("t", k=2)):
+        expected = pruner.mask(Graph.from_edges(edges, num_nodes=20, x=x))
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges, x=x.astype(dtype))), expected)
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges, x=scipy.sparse.csr_matrix(x))), expected)
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges.astype(np.int32), x=x)), expected)
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges, x=np.asfortranarray(x))), expected)
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+def test_side_says_which_end_owns_an_edge(side):
+    # a star: node 0 receives from all others, so it owns everything on side "in" and nothing on side "out"
+    edges = np.stack([np.arange(1, 9), np.zeros(8, int)])
+    graph = Graph.from_edges(edges, x=np.random.default_rng(0).standard_normal((9, 3)))
+    for pruner in (LSP(k=2, side=side), LocalRandom(k=2, side=side), First(k=2, side=side), Random(k=2, side=side)):
+        assert pruner.mask(graph).sum() == (2 if side == "in" else 8)
+
+
+def test_two_sides_of_a_turned_graph_are_the_same():
+    graph = random_graph(7, nodes=14, edges=80)
+    source, target = graph.ends()
+    turned = Graph.from_edges((target, source), num_nodes=14, x=graph.x)
+    for make in (lambda side: LSP(k=2, side=side), lambda side: LSP(keep=0.4, side=side, hash="identity")):
+        np.testing.assert_array_equal(make("in").mask(graph), make("out").mask(turned))
+        assert (make("in").mask(graph) != make("out").mask(graph)).any()
+
+
+def test_blocks_of_owners_equal_the_whole():
+    graph = random_graph(5, nodes=40, edges=400)
+    source, target = graph.ends()
+    pruner = LSP(k=3).fit(graph)
+    whole = pruner.mask(graph)
+    for lo, hi in ((0, 7), (7, 25), (25, 40)):
+        inside = (target >= lo) & (target < hi)
+        block = Graph.from_edges((source[inside], target[inside]), num_nodes=40, x=graph.x)
+        np.testing.assert_array_equal(pruner.mask(block), whole[inside])
+
+
+def test_parallel_edges_are_edges_of_their_own():
+    edges = np.array([[1, 1, 1, 2], [0, 0, 0, 0]])
+    graph = Graph.from_edges(edges, x=np.random.default_rng(0).standard_normal((3, 4)))
+    for k in range(5):
+        assert LSP(k=k).mask(graph).sum() == min(k, 4)
+        assert LocalRandom(k=k).mask(graph).sum() == min(k, 4)

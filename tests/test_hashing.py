@@ -1,0 +1,136 @@
+"""The families: what their keys are, against a second reading of the paper, and what they are for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphs import random_graph
+from lsprune import FAMILIES, LSP, Graph, Identity, OptionError, Projection, Threshold
+from lsprune.hashing import family
+from naive import algorithm_1, md5_key, projection_key
+
+
+@pytest.mark.parametrize("edge_dim", [0, 3])
+@pytest.mark.parametrize("replace", [False, True])
+@pytest.mark.parametrize(("kind", "key"), [("p", projection_key), ("t", md5_key)])
+def test_paper_presets_are_algorithm_1(kind, key, replace, edge_dim):
+    import dataclasses
+
+    for seed in range(3):
+        graph = random_graph(seed, nodes=9, edges=50, edge_dim=edge_dim)
+        pruner = dataclasses.replace(LSP.paper(kind, k=3, seed=seed), replace=replace)
+        np.testing.assert_array_equal(pruner.mask(graph), algorithm_1(graph, 3, key, seed=seed, replace=replace))
+
+
+def similar_pairs(noise: float, seed: int = 0):
+    """Two owners for each of 300 neighbourhoods: the second sees the same 24 attribute vectors with noise."""
+    rng = np.random.default_rng(seed)
+    groups, degree, dim = 300, 24, 16
+    x = rng.standard_normal((groups * degree, dim))
+    twin = x + noise * rng.standard_normal(x.shape)
+    owners = np.zeros((2 * groups, dim))
+    members = np.arange(groups * degree)
+    first = np.stack([members, 2 * groups * degree + members // degree])
+    second = np.stack([members + groups * degree, 2 * groups * degree + groups + members // degree])
+    return Graph.from_edges(
+        np.concatenate([first, second], axis=1), x=np.concatenate([x, twin, owners])
+    ), groups * degree
+
+
+def overlap(pruner, noise: float) -> float:
+    """Share of the kept edges that both owners of a neighbourhood keep."""
+    graph, half = similar_pairs(noise)
+    mask = pruner.mask(graph)
+    return float((mask[:half] & mask[half:]).sum() / mask[:half].sum())
+
+
+@pytest.mark.parametrize("hash", [Projection(), Projection(l=0.5), Threshold(sparsity=6)], ids=str)
+def test_similar_neighbourhoods_keep_similar_edges(hash):
+    chance = 4 / 24
+    assert overlap(LSP(k=4, hash=hash), noise=0.05) > (0.6 if isinstance(hash, Projection) else 0.3)
+    assert overlap(LSP(k=4, hash=hash), noise=0.3) > chance + 0.05
+    assert abs(overlap(LSP(k=4, hash=hash), noise=100.0) - chance) < 0.06
+
+
+def test_identity_keeps_the_same_neighbours_everywhere():
+    rng = np.random.default_rng(0)
+    shared = rng.choice(50, 20, replace=False)
+    edges = np.stack([np.tile(shared, 4), np.repeat(np.arange(50, 54), 20)])
+    mask = LSP(k=5, hash=Identity()).mask(edges).reshape(4, 20)
+    assert (mask == mask[0]).all()
+    assert mask[0].sum() == 5
+
+
+def test_one_bin_leaves_everything_to_the_tie_rule():
+    graph = random_graph(0, nodes=10, edges=80)
+    by_id = LSP(k=2, hash=Projection(l=1e6), ties="id").mask(graph)
+    source, target = graph.ends()
+    for u in range(10):
+        mine = np.flatnonzero((target == u) & (source != u))
+        smallest = sorted(mine, key=lambda e: (source[e], e))[:2]
+        assert sorted(np.flatnonzero(by_id & (target == u) & (source != u))) == sorted(smallest)
+
+
+def test_functions_are_the_same_for_every_k():
+    graph = random_graph(1, nodes=10, edges=200)
+    masks = [LSP(k=k).mask(graph) for k in range(1, 30)]
+    for fewer, more in zip(masks, masks[1:], strict=False):
+        assert not (fewer & ~more).any()
+
+
+def test_sparsity_looks_at_few_entries():
+    rng = np.random.default_rng(0)
+    edges = rng.integers(0, 30, (2, 300))
+    x = rng.standard_normal((30, 40)).astype(np.float32)
+    pruner = LSP(k=1, hash=Projection(sparsity=1), values="raw").fit(Graph.from_edges(edges, x=x))
+    base = pruner.mask(Graph.from_edges(edges, x=x))
+    changed = []
+    for j in range(40):
+        other = x.copy()
+        other[:, j] = rng.permutation(other[:, j])
+        changed.append((pruner.mask(Graph.from_edges(edges, x=other)) != base).any())
+    assert sum(changed) == 1
+
+
+def test_published_threshold_shares_one_signature():
+    # Equal signatures give equal keys under every permutation: two indistinguishable neighbours always tie,
+    # and the position decides, so the later one is taken right after the earlier one or not at all.
+    x = np.array([[0.0] * 30, [9.0] * 30, [9.0] * 30, [9.0] * 30])
+    edges = np.array([[0, 0, 0], [1, 2, 3]])
+    for seed in range(5):
+        mask = LSP.published("t", k=2, seed=seed).mask(Graph.from_edges(edges, x=x))
+        assert mask.tolist() == [True, True, False]
+
+
+def test_seeds_give_different_functions():
+    graph = random_graph(0, nodes=20, edges=300)
+    for hash in (Projection(), Threshold(), Identity()):
+        assert (LSP(k=3, hash=hash, seed=1).mask(graph) != LSP(k=3, hash=hash, seed=2).mask(graph)).any()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_registry_names(name):
+    assert family(name) == FAMILIES[name]()
+    assert LSP(k=1, hash=name).hash == FAMILIES[name]()
+    assert FAMILIES[name].about
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Projection(l=0), "l must be > 0 or None, got 0"),
+        (lambda: Projection(l=float("nan")), "l must be > 0 or None, got nan"),
+        (lambda: Projection(offset="poisson"), 'offset must be "uniform" or "normal"'),
+        (lambda: Projection(sparsity=0), "sparsity must be a whole number >= 1 or None, got 0"),
+        (lambda: Threshold(m=0), r"m must be a whole number in \[1, 2\^63\), got 0"),
+        (lambda: Threshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
+        (lambda: Threshold(sparsity=True), "sparsity must be a whole number"),
+        (lambda: Threshold(mean=float("inf")), "mean must be a finite number"),
+        (lambda: family("simhash"), "hash must be one of projection, threshold, identity, got 'simhash'"),
+        (lambda: LSP(k=1, hash=Projection(l=1e-9)).mask(random_graph(0)), "l must be in "),
+    ],
+)
+def test_bad_options_are_named(build, says):
+    with pytest.raises(OptionError, match=says):
+        build()

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from graphs import graphs
+from lsprune import LSP, Graph, LocalRandom, OptionError, Random
+from lsprune.pairs import pair_up
+
+FEW = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def undirected(seed=0, nodes=12, edges=30):
+    rng = np.random.default_rng(seed)
+    low = np.unique(np.sort(rng.integers(0, nodes, (2, edges)), axis=0), axis=1)
+    low = low[:, low[0] != low[1]]
+    return Graph.from_edges(
+        np.concatenate([low, low[::-1]], axis=1), num_nodes=nodes, x=rng.standard_normal((nodes, 4))
+    )
+
+
+def test_parallel_edges_pair_up_by_rank():
+    owner, neighbour = np.array([0, 0, 1, 1, 0]), np.array([1, 1, 0, 0, 2])
+    pairs = pair_up(owner, neighbour, np.array([9, 1, 2, 7, 5]), 3)
+    assert pairs.count == 3
+    assert pairs.of_slot[1] == pairs.of_slot[2]  # the first taken of either direction
+    assert pairs.of_slot[0] == pairs.of_slot[3]
+    assert (pairs.of_slot == pairs.of_slot[4]).sum() == 1  # no reverse: a pair of one
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+@pytest.mark.parametrize("make", [LSP, LocalRandom])
+def test_union_and_intersection_are_what_they_say(make, k):
+    graph = undirected()
+    source, target = graph.ends()
+    plain = make(k=k).mask(graph)
+    taken = {(s, t): kept for s, t, kept in zip(source.tolist(), target.tolist(), plain.tolist(), strict=True)}
+    for mode, both in (("union", any), ("intersection", all)):
+        mask = make(k=k, symmetric=mode).mask(graph)
+        expected = [both([taken[s, t], taken[t, s]]) for s, t in zip(source.tolist(), target.tolist(), strict=True)]
+        assert mask.tolist() == expected
+
+
+@given(graph=graphs(max_nodes=5))
+@FEW
+def test_an_edge_and_its_reverse_share_their_fate(graph):
+    source, target = np.unique(np.stack(graph.ends()), axis=1)
+    graph = Graph.from_edges((source, target), num_nodes=graph.num_nodes, x=graph.x)
+    for pruner in (
+        LSP(k=1, symmetric="union"),
+        LSP(keep=0.5, symmetric="intersection"),
+        Random(keep=0.5, symmetric="union"),
+    ):
+        mask = pruner.mask(graph)
+        for s in range(5):
+            for t in range(s):
+                forward, back = mask[(source == s) & (target == t)], mask[(source == t) & (target == s)]
+                assert len(forward) == 0 or len(back) == 0 or forward[0] == back[0]
+
+
+def test_keep_counts_pairs():
+    graph = undirected()
+    for make in (LSP, LocalRandom, Random):
+        for mode in ("union", "intersection"):
+            mask = make(keep=0.4, symmetric=mode).mask(graph)
+            assert mask.sum() == 2 * np.floor(0.4 * graph.num_edges / 2 + 0.5)
+
+
+def test_a_relation_has_no_pairs():
+    graph = Graph.from_edges(np.array([[0], [0]]), num_nodes=(1, 1), x=(np.ones((1, 1)), np.ones((1, 1))))
+    with pytest.raises(OptionError, match="symmetric must be None for a relation between two node types"):
+        LSP(k=1, symmetric="union").mask(graph)

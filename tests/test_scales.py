@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+
+from lsprune import LSP, Graph
+from lsprune.attributes import describe
+from lsprune.kernels import reference, runtime
+from lsprune.scales import fit_scales
+
+RUN = runtime(1)
+ALL = ("owner", "edge", "neighbour")
+
+
+def test_scales_do_not_depend_on_row_order_or_threads():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3000, 7)) ** 3
+    edges = np.zeros((2, 0), int)
+    one = fit_scales(describe(Graph.from_edges(edges, x=x), "in", ALL, seed=0), unit=True, runtime=runtime(1))
+    other = fit_scales(
+        describe(Graph.from_edges(edges, x=x[rng.permutation(3000)]), "in", ALL, seed=0), unit=True, runtime=runtime(3)
+    )
+    assert one == other
+
+
+def test_unit_rows_are_normalised_centred_and_scaled():
+    x = np.random.default_rng(0).standard_normal((400, 16)).astype(np.float32) + 2
+    scale = fit_scales(describe(Graph.from_edges(np.zeros((2, 0), int), x=x), "in", ("neighbour",), seed=0), unit=True,
+                       runtime=RUN)["neighbour"]  # fmt: skip
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    exact = (unit - unit.mean(axis=0)) * 2.0**scale.exponent
+    out = np.zeros((400, 16), np.int16)
+    assert reference.quanta(x, True, scale.exponent, np.array(scale.centre), out) == -1
+    assert np.abs(out - np.clip(exact, -127, 127)).max() < 0.6
+    assert 8 < np.abs(out).mean() < 64  # the finest power of two that fits eight bits
+    np.testing.assert_allclose(np.array(scale.spread) / 32, exact.std(axis=0), rtol=0.02)
+
+
+def test_scaling_a_row_does_not_change_it():
+    x = np.random.default_rng(0).standard_normal((50, 8)).astype(np.float32)
+    stretched = x * np.float32(2.0) ** np.arange(-20, 30)[:, None].astype(np.float32)
+    edges = np.random.default_rng(1).integers(0, 50, (2, 500))
+    np.testing.assert_array_equal(
+        LSP(k=2).mask(Graph.from_edges(edges, x=x)), LSP(k=2).mask(Graph.from_edges(edges, x=stretched))
+    )
+
+
+def test_a_single_column_counts_by_its_size_and_not_its_sign():
+    weight = np.random.default_rng(0).random(200) + 1
+    graph = Graph.from_edges(np.stack([np.arange(1, 201), np.zeros(200, int)]), edge_attr=weight)
+    mask = LSP(k=20, select="bottom").mask(graph)
+    by_weight = np.sort(weight[mask])
+    ordered = np.sort(weight)
+    assert by_weight.tolist() in (ordered[:20].tolist(), ordered[-20:].tolist())
+
+
+def test_parts_of_very_different_size_weigh_alike():
+    rng = np.random.default_rng(0)
+    both = Graph.from_edges(
+        rng.integers(0, 60, (2, 900)), x=rng.standard_normal((60, 200)), edge_attr=rng.standard_normal((900, 3))
+    )
+    mask = LSP(k=4).mask(both)
+    alone = [LSP(k=4, attributes=(part,)).mask(both) for part in ("edge", "neighbour")]
+    overlap = [float((mask & one).sum() / mask.sum()) for one in alone]
+    chance = float(mask.mean())
+    assert min(overlap) > chance + 0.1, "one part drowned the other"
