@@ -5,9 +5,10 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, Random, apply, prune
-from lsprune.apply import count_isolated, found_undirected, owner_factors, relation_masks, transposed
+from lsprune.apply import found_undirected, owner_factors, relation_masks, transposed
 from lsprune.errors import IsolatedWarning, SymmetryWarning
 from lsprune.kernels import runtime
+from lsprune.select import outcome
 
 RUN = runtime(2)
 
@@ -73,8 +74,8 @@ def test_isolated_nodes_are_counted_in_a_warning():
     with pytest.warns(IsolatedWarning, match="left 3 nodes without any edge"):
         prune(edges, LocalRandom(k=1))
     graph = Graph.from_edges(edges, num_nodes=9)
-    assert count_isolated(graph, np.array([True, False, True, False]), RUN) == 2
-    assert count_isolated(graph, np.ones(4, bool), RUN) == 0
+    assert outcome(graph, np.array([True, False, True, False]), RUN).isolated == 2
+    assert outcome(graph, np.ones(4, bool), RUN).isolated == 0
 
 
 def test_rescaled_weights_keep_the_sums():
@@ -109,7 +110,7 @@ def relations():
 @pytest.mark.parametrize("plan", [LSP(k=2), {LIKES: LSP(k=2)}], ids=["one", "mapping"])
 def test_the_reverse_relation_gets_the_transposed_mask(plan):
     graphs = relations()
-    masks = relation_masks(graphs, plan, {}, RUN)
+    masks = relation_masks(graphs, plan, {}, RUN)[0]
     forward = sorted(zip(*(end[masks[LIKES]].tolist() for end in graphs[LIKES].ends()), strict=True))
     back = sorted(zip(*(end[masks[LIKED_BY]].tolist() for end in graphs[LIKED_BY].ends()[::-1]), strict=True))
     assert forward == back
@@ -119,14 +120,14 @@ def test_the_reverse_relation_gets_the_transposed_mask(plan):
 def test_a_reverse_by_another_name_can_be_told():
     graphs = relations()
     graphs["item", "fans", "user"] = graphs.pop(LIKED_BY)
-    masks = relation_masks(graphs, {LIKES: LSP(k=2)}, {LIKES: ("item", "fans", "user")}, RUN)
+    masks = relation_masks(graphs, {LIKES: LSP(k=2)}, {LIKES: ("item", "fans", "user")}, RUN)[0]
     assert set(masks) == {LIKES, ("item", "fans", "user")}
     assert masks[LIKES].sum() == masks["item", "fans", "user"].sum()
-    assert set(relation_masks(graphs, {LIKES: LSP(k=2)}, {}, RUN)) == {LIKES}
+    assert set(relation_masks(graphs, {LIKES: LSP(k=2)}, {}, RUN)[0]) == {LIKES}
 
 
 def test_both_directions_can_have_pruners_of_their_own():
-    masks = relation_masks(relations(), {LIKES: LSP(k=1), LIKED_BY: Random(keep=0.5)}, {}, RUN)
+    masks = relation_masks(relations(), {LIKES: LSP(k=1), LIKED_BY: Random(keep=0.5)}, {}, RUN)[0]
     assert masks[LIKED_BY].sum() == 20
 
 

@@ -12,8 +12,8 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "lsprune"
 
 ORDER = [
-    "_version", "errors", "graph", "kernels", "adapters", "attributes", "scales", "hashing", "select", "pairs", "explain",
-    "apply", "pruners", "baselines", "measure", "__init__", "pyg", "scale", "lab", "cli",
+    "_version", "errors", "graph", "kernels", "adapters", "attributes", "scales", "hashing", "select", "pairs",
+    "explain", "apply", "pruners", "baselines", "measure", "__init__", "pyg", "scale", "lab", "cli",
 ]  # fmt: skip
 
 HEAVY = {

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphs import PRUNERS, graphs, kept_edges, name_of, owners_of, random_graph, reordered, with_budget
 from lsprune import FAMILIES, LSP, METHODS, First, Graph, LocalRandom, NoEdges, Projection, Random
+from lsprune.kernels import runtime
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True)
 every_pruner = pytest.mark.parametrize("pruner", PRUNERS, ids=name_of)
@@ -42,6 +43,19 @@ def test_edge_order_does_not_matter(pruner, graph, seed):
     # Parallel edges with equal keys may be swapped; a projection of the edge attributes tells them apart.
     exact = isinstance(pruner, LSP) and pruner.hash == Projection()
     assert kept_edges(graph, before, attr=exact) == kept_edges(shuffled, after, attr=exact)
+
+
+@every_pruner
+@given(graph=graphs())
+@FEW
+def test_isolated_nodes_are_counted(pruner, graph):
+    source, target = graph.ends()
+    for executor in ("cpu", "reference"):
+        found = pruner.mask_graph(graph, runtime(2, executor))
+        before, after = (np.zeros(graph.num_nodes, bool) for _ in range(2))
+        for state, chosen in ((before, source != target), (after, (source != target) & found.mask)):
+            state[source[chosen]] = state[target[chosen]] = True
+        assert found.isolated == (before & ~after).sum()
 
 
 @pytest.mark.parametrize("pruner", [p for p in with_budget(k=2) if p.symmetric is None], ids=name_of)

@@ -47,12 +47,12 @@ PRUNERS = {
 
 GOLDEN = {
     "lsp": "bf054d96215d71ad",
-    "lsp keep": "658d3ad6d8370903",
+    "lsp keep": "fea0790c10d9adca",
     "lsp neighbour": "00b9f733fc24f83a",
     "lsp bottom": "e56dc2e953052b89",
     "threshold": "02316c1531032d51",
     "identity": "285eefa628f9cfa3",
-    "union": "49468acfba91d48a",
+    "union": "1484f8355283dd46",
     "paper p": "74798099f6b16add",
     "paper t": "571e568f1a4cd031",
     "published p": "bb0596720b51b3d7",

@@ -14,6 +14,7 @@ from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.errors import GraphError, IsolatedWarning, OptionError, SymmetryWarning
 from lsprune.graph import Array, Graph
 from lsprune.kernels import SPAN, Runtime, plain, runtime
+from lsprune.select import Outcome
 
 
 class Masker(Protocol):
@@ -24,8 +25,8 @@ class Masker(Protocol):
     @property
     def side(self) -> str: ...
 
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
-        """The mask in the caller's edge order."""
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """What to keep of a graph."""
 
 
 Plan = Masker | Mapping[Any, Masker]
@@ -62,7 +63,7 @@ def prune(
     """
     adapter, run = adapters.find(data), runtime(threads, executor)
     graphs = adapter.graphs(data)
-    masks = relation_masks(graphs, pruner, reverse or {}, run)
+    masks, isolated = relation_masks(graphs, pruner, reverse or {}, run)
     kept = {
         key: Kept(
             mask=mask, weight=owner_factors(graphs[key], mask, _side(pruner, key)) if rescale else None, e_id=e_id
@@ -70,35 +71,38 @@ def prune(
         for key, mask in masks.items()
     }
     result = adapter.rebuild(data, kept)
-    if None in masks and not graphs[None].bipartite:
-        _warn_isolated(count_isolated(graphs[None], masks[None], run))
+    _warn_isolated(isolated)
     return (result, adapter.masks(data, masks)) if return_mask else result
 
 
 def mask(data: Any, pruner: Masker, *, threads: int | None = None, executor: str | None = None) -> Any:
     """The mask of any kind of graph: an array, a list of them (several graphs) or a dict (relations)."""
     adapter: Adapter = adapters.find(data)
-    return adapter.masks(data, relation_masks(adapter.graphs(data), pruner, {}, runtime(threads, executor)))
+    return adapter.masks(data, relation_masks(adapter.graphs(data), pruner, {}, runtime(threads, executor))[0])
 
 
 def relation_masks(
     graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any], run: Runtime
-) -> dict[Key, Array]:
-    """The mask of every relation that is to be pruned; reverse relations get the transposed one."""
+) -> tuple[dict[Key, Array], int]:
+    """The mask of every relation that is to be pruned, and how many nodes of a plain graph it isolates.
+
+    Reverse relations get the transposed mask.
+    """
     if set(graphs) == {None}:
         if isinstance(pruner, Mapping):
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
-        return {None: checked_mask(graphs[None], pruner, run)}
+        found = checked_mask(graphs[None], pruner, run)
+        return {None: found.mask}, 0 if graphs[None].bipartite else found.isolated
     backward = _reverses(graphs, reverse)
     plan = pruner if isinstance(pruner, Mapping) else {key: pruner for key in graphs if key not in backward.values()}
     for key in plan:
         if key not in graphs:
             raise OptionError(f"pruner must map edge types of the data, got {key!r}; it has {list(graphs)}")
-    masks = {key: checked_mask(graphs[key], one, run) for key, one in plan.items()}
+    masks = {key: checked_mask(graphs[key], one, run).mask for key, one in plan.items()}
     for key, other in backward.items():
         if key in plan and other not in plan:
             masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
-    return masks
+    return masks, 0
 
 
 def _reverses(graphs: Mapping[Key, Graph], given: Mapping[Any, Any]) -> dict[Any, Any]:
@@ -124,10 +128,10 @@ def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
     return out
 
 
-def checked_mask(graph: Graph, pruner: Masker, run: Runtime) -> Array:
-    """The pruner's mask, after a word of warning if it prunes an undirected graph one direction at a time."""
+def checked_mask(graph: Graph, pruner: Masker, run: Runtime) -> Outcome:
+    """What the pruner keeps, after a word of warning if it prunes an undirected graph one direction at a time."""
     found = pruner.mask_graph(graph, run)
-    if pruner.symmetric is None and not _SAID and not graph.undirected and not graph.bipartite and not found.all():
+    if pruner.symmetric is None and not _SAID and not graph.undirected and not graph.bipartite and not found.mask.all():
         _warn_undirected(graph, run)
     return found
 
@@ -152,29 +156,6 @@ def found_undirected(graph: Graph, run: Runtime) -> bool:
     parts: list[int] = []
     run.spread(source.shape[0], SPAN, lambda lo, hi: parts.append(int(run.module.balance(source, target, lo, hi))))
     return sum(parts) % 2**64 == 0
-
-
-def count_isolated(graph: Graph, mask: Array, run: Runtime) -> int:
-    """Number of nodes that had an edge and have none left."""
-    has = _touched(graph, mask.view(np.uint8), run)
-    return 0 if has.all() else int((_touched(graph, np.ones(mask.shape, np.uint8), run) > has).sum())
-
-
-def _touched(graph: Graph, mask: Array, run: Runtime) -> Array:
-    """1 for every node with an edge that the mask keeps, at either end."""
-    marked = np.zeros(graph.num_nodes, np.uint8)
-    for ids in (graph.source, graph.target):
-        if ids is None:
-            assert graph.indptr is not None
-            offsets = plain(graph.indptr.astype(np.int64, copy=False))
-            _spread_mark(run, run.module.mark_rows, offsets, offsets.shape[0] - 1, mask, marked)
-        else:
-            _spread_mark(run, run.module.mark, plain(ids), mask.shape[0], mask, marked)
-    return marked
-
-
-def _spread_mark(run: Runtime, kernel: Any, index: Any, total: int, mask: Array, marked: Array) -> None:
-    run.spread(total, SPAN, lambda lo, hi: kernel(index, mask, lo, hi, marked))
 
 
 def _warn_isolated(nodes: int) -> None:

@@ -24,7 +24,17 @@ from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime, runtime
 from lsprune.pairs import symmetric_mask
 from lsprune.scales import Scale, check_fitted, fit_scales
-from lsprune.select import TIES, Source, bases, choose, group, neighbour_base_of_owner, quotas, to_mask
+from lsprune.select import (
+    TIES,
+    Outcome,
+    Source,
+    bases,
+    choose,
+    group,
+    neighbour_base_of_owner,
+    owners_outcome,
+    quotas,
+)
 
 Symmetric = Literal["union", "intersection"]
 SelfLoops = Literal["free", "edge", "drop"]
@@ -49,8 +59,8 @@ class Pruner(ABC):
         """How the two directions of an edge are kept together."""
 
     @abstractmethod
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
-        """The mask of a `Graph` in the caller's edge order."""
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """What to keep of a `Graph`."""
 
     def fit(self, data: Any, *, threads: int | None = None) -> Self:
         """A pruner that has learned what it needs from `data` (the training graphs)."""
@@ -168,8 +178,8 @@ class Local(Pruner):
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """Where the keys of this graph's edges come from."""
 
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
-        """The mask of a `Graph` in the caller's edge order."""
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """What to keep of a `Graph`."""
         mode = self.symmetric or ("union" if graph.undirected else None)
         if mode and graph.bipartite:
             raise OptionError("symmetric must be None for a relation between two node types: it has no reverse edges")
@@ -181,7 +191,7 @@ class Local(Pruner):
         else:
             quota = quotas(np.diff(owned.indptr), graph, self)
             taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
-        return to_mask(graph, owned, taken, self.self_loops, runtime)
+        return owners_outcome(graph, owned, taken, self.self_loops, runtime)
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Why each edge that `node` owns was kept or removed; print the result.
@@ -196,7 +206,7 @@ class Local(Pruner):
         graph, run = graphs[None], runtime(threads)
         owned = group(graph, self, run)
         source = self.source(graph, owned, run)
-        return explain_node(graph, self, node, self.mask_graph(graph, run), owned, source, run)
+        return explain_node(graph, self, node, self.mask_graph(graph, run).mask, owned, source, run)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,14 @@ FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
 _BLOCK = 1 << 16  # edges whose keys are made at a time
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a pruner makes of a graph."""
+
+    mask: Array  # [E] bool, in the caller's edge order
+    isolated: int  # nodes that had an edge to another node and have none left
+
+
 class Rules(Protocol):
     """The options of a pruner that selection follows."""
 
@@ -227,6 +235,32 @@ def _over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None
     cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
     spans = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
     runtime.spread(len(spans), 1, lambda i, _: work(*spans[i]))
+
+
+def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
+    """The outcome of a mask made in whatever way: counts what it isolates in one pass over the edges."""
+    if graph.bipartite:
+        return Outcome(mask, 0)
+    had, has = np.zeros(graph.num_nodes, np.uint8), np.zeros(graph.num_nodes, np.uint8)
+    source, target = (plain(end) for end in graph.ends())
+    kept, module = mask.view(np.uint8), runtime.module
+    runtime.spread(mask.shape[0], SPAN, lambda lo, hi: module.touch(source, target, kept, lo, hi, had, has))
+    return Outcome(mask, int((had > has).sum()))
+
+
+def owners_outcome(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Outcome:
+    """The outcome of what every slot got; only owners left with nothing are looked up among the neighbours."""
+    mask = to_mask(graph, owned, taken, self_loops, runtime)
+    if graph.bipartite or self_loops == "edge":  # slots that are self-loops join a node to nobody
+        return outcome(graph, mask, runtime)
+    rows, module = owned.indptr.shape[0] - 1, runtime.module
+    has = np.zeros(rows, np.uint8)
+    runtime.spread(rows, SPAN, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
+    without, had = (has == 0).view(np.uint8), (np.diff(owned.indptr) > 0).view(np.uint8)
+    if without.any():
+        runtime.spread(taken.shape[0], SPAN, lambda lo, hi: module.touch_neighbours(
+            owned.neighbour, taken, without, lo, hi, had, has))  # fmt: skip
+    return Outcome(mask, int((had > has).sum()))
 
 
 def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Array:

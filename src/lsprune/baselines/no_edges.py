@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.graph import Array, Graph
+from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.pruners import Pruner, SelfLoops, check_choice, short_repr
+from lsprune.select import Outcome, outcome
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -30,12 +31,11 @@ class NoEdges(Pruner):
     def __post_init__(self) -> None:
         check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
 
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
-        """False everywhere but on free self-loops."""
-        if self.self_loops != "free" or graph.bipartite:
-            return np.zeros(graph.num_edges, bool)
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """Nothing but free self-loops."""
         source, target = graph.ends()
-        return np.equal(source, target)
+        free = self.self_loops == "free" and not graph.bipartite
+        return outcome(graph, np.equal(source, target) & free, runtime)
 
     def __repr__(self) -> str:
         return short_repr(self)

@@ -13,7 +13,7 @@ from lsprune.kernels import SPAN, Runtime, plain
 from lsprune.kernels.mix import EDGE, draw
 from lsprune.pairs import pair_up
 from lsprune.pruners import Pruner, SelfLoops, Symmetric, check_budget, check_choice, check_seed, short_repr
-from lsprune.select import node_base, target_count, which_graph
+from lsprune.select import Outcome, node_base, outcome, target_count, which_graph
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -46,7 +46,7 @@ class Random(Pruner):
         check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
         check_seed(self.seed)
 
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Array:
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """The edges (or pairs) with the smallest draws, as many as the budget says."""
         source, target = (plain(end) for end in graph.ends())
         real = np.ones(source.shape, bool)
@@ -58,9 +58,9 @@ class Random(Pruner):
             source, target = source[edges], target[edges]
         chosen = self._chosen(graph, source, target, runtime)
         if edges is None:
-            return chosen
+            return outcome(graph, chosen, runtime)
         mask[edges] = chosen
-        return mask
+        return outcome(graph, mask, runtime)
 
     def _chosen(self, graph: Graph, source: Array, target: Array, runtime: Runtime) -> Array:
         member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)

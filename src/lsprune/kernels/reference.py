@@ -117,15 +117,14 @@ def quanta_of(row: list[float], unit: bool, exponent: int, centre: list[int]) ->
 
 
 def unit_fine(row: list[float], exponent: int) -> list[int]:
-    """Each entry divided by the L2 norm of the row, in units of 2^-(exponent + 8)."""
+    """Each entry divided by the L2 norm of the row, in units of 2^-(exponent + 8), cut towards zero."""
     top = max((abs(value) for value in row), default=0.0)
     power = math.frexp(top)[1] - 1 if top else -200
-    if power < -113:
+    if power < -96:
         return [0] * len(row)
-    whole = [int(value * 2.0 ** (14 - power)) for value in row]
-    fraction, power = math.frexp(1.0 / math.sqrt(sum(value * value for value in whole)))
-    shift = min(15 - power - exponent - 8, 31)
-    return [(value * int(fraction * 32768.0)) >> shift for value in whole]
+    squares = sum(int(value * 2.0 ** (14 - power)) ** 2 for value in row)
+    factor = np.float32(math.ldexp(1.0 / math.sqrt(squares), 14 - power + exponent + 8))
+    return [int(np.float32(value) * factor) for value in row]
 
 
 def _rows(x: Array) -> list[list[float]]:
@@ -231,9 +230,12 @@ def balance(source: Array, target: Array, lo: int, hi: int) -> int:
     return sum(mix(mix(s) ^ t) - mix(mix(t) ^ s) for s, t in pairs) & MASK
 
 
-def mark(ids: Array, mask: Array, lo: int, hi: int, marked: Array) -> None:
-    """marked[ids[e]] = 1 where mask[e]."""
-    marked[ids[lo:hi][mask[lo:hi] != 0]] = 1
+def touch(first: Array, second: Array, mask: Array, lo: int, hi: int, had: Array, has: Array) -> None:
+    """had[id] = 1 for both ends of every edge that is no self-loop, has[id] = 1 where mask keeps it."""
+    for a, b, kept in zip(first[lo:hi], second[lo:hi], mask[lo:hi], strict=True):
+        if a != b:
+            had[[a, b]] = 1
+            has[[a, b]] |= np.uint8(kept)
 
 
 def count_rows(indptr: Array, mask: Array, lo: int, hi: int, counts: Array) -> None:
@@ -242,10 +244,18 @@ def count_rows(indptr: Array, mask: Array, lo: int, hi: int, counts: Array) -> N
         counts[row + 1] = sum(mask[int(indptr[row]) : int(indptr[row + 1])].tolist())
 
 
-def mark_rows(indptr: Array, mask: Array, lo: int, hi: int, marked: Array) -> None:
-    """marked[row] = 1 for the rows of a CSR graph that have an edge with mask."""
+def any_in_rows(indptr: Array, taken: Array, lo: int, hi: int, has: Array) -> None:
+    """has[row] = 1 for the rows in which something is taken."""
     for row in range(lo, hi):
-        marked[row] |= any(mask[int(indptr[row]) : int(indptr[row + 1])])
+        has[row] |= np.uint8(any(taken[int(indptr[row]) : int(indptr[row + 1])]))
+
+
+def touch_neighbours(neighbour: Array, taken: Array, without: Array, lo: int, hi: int, had: Array, has: Array) -> None:
+    """had and has as in `touch`, for the neighbours that are marked in `without`."""
+    for slot in range(lo, hi):
+        if without[neighbour[slot]]:
+            had[neighbour[slot]] = 1
+            has[neighbour[slot]] |= np.uint8(taken[slot] != 0)
 
 
 def compress(mask: Array, arrays: tuple[Array, ...], out: tuple[Array, ...], threads: int) -> None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lsprune.apply import count_isolated
 from lsprune.graph import Array, Graph
 from lsprune.kernels import runtime
+from lsprune.select import outcome
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Summary:
     share: float
     owners: int  # nodes that own an edge
     owners_cut: int  # of these, how many lost at least one
-    isolated: int  # nodes that had an edge on either side and have none left
+    isolated: int  # nodes that had an edge to another node and have none left
 
 
 def summary(graph: Graph, mask: Array, side: str = "in") -> Summary:
@@ -40,5 +40,5 @@ def summary(graph: Graph, mask: Array, side: str = "in") -> Summary:
         share=kept / graph.num_edges if graph.num_edges else 1.0,
         owners=int((before > 0).sum()),
         owners_cut=int((after < before).sum()),
-        isolated=0 if graph.bipartite else count_isolated(graph, mask, runtime()),
+        isolated=outcome(graph, mask, runtime()).isolated,
     )

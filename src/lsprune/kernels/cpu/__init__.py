@@ -17,8 +17,9 @@ choose_again = choose.choose_again
 choose_bottom = choose.choose_bottom
 hash_ends = edges.hash_ends
 balance = edges.balance
-mark = edges.mark
-mark_rows = edges.mark_rows
+touch = edges.touch
+any_in_rows = edges.any_in_rows
+touch_neighbours = edges.touch_neighbours
 scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
 

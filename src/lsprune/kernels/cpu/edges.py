@@ -33,21 +33,41 @@ def balance(source, target, lo, hi):
 
 
 @kernel
-def mark(ids, mask, lo, hi, marked):
-    """marked[ids[e]] = 1 where mask[e].
+def touch(first, second, mask, lo, hi, had, has):
+    """had[id] = 1 for both ends of every edge lo..hi that is no self-loop, has[id] = 1 where mask keeps it.
 
     Threads may write the same byte, but all write the same value; looking first keeps the cache lines shared.
     """
     for e in range(lo, hi):
-        if mask[e] and marked[ids[e]] == 0:
-            marked[ids[e]] = 1
+        a, b = first[e], second[e]
+        if a != b:
+            if had[a] == 0:
+                had[a] = 1
+            if had[b] == 0:
+                had[b] = 1
+            if mask[e]:
+                if has[a] == 0:
+                    has[a] = 1
+                if has[b] == 0:
+                    has[b] = 1
 
 
 @kernel
-def mark_rows(indptr, mask, lo, hi, marked):
-    """marked[row] = 1 for the rows lo..hi of a CSR graph that have an edge with mask."""
+def any_in_rows(indptr, taken, lo, hi, has):
+    """has[row] = 1 for the rows lo..hi in which something is taken."""
     for row in range(lo, hi):
-        for e in range(indptr[row], indptr[row + 1]):
-            if mask[e]:
-                marked[row] = 1
+        for slot in range(indptr[row], indptr[row + 1]):
+            if taken[slot]:
+                has[row] = 1
                 break
+
+
+@kernel
+def touch_neighbours(neighbour, taken, without, lo, hi, had, has):
+    """had and has as in `touch`, for those neighbours in the slots lo..hi that are marked in `without`."""
+    for slot in range(lo, hi):
+        v = neighbour[slot]
+        if without[v]:
+            had[v] = 1
+            if taken[slot]:
+                has[v] = 1

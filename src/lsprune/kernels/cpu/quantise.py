@@ -3,8 +3,8 @@
 Two ways to integers (the reference says the same in plain Python):
 
 - *unit* rows: the row's largest entry picks a power of two that makes every entry a 16-bit integer; their squares
-  are summed exactly, so the L2 norm is the same in any order; one 15-bit reciprocal of the norm turns every entry into
-  1/256ths of a quantum; then centre, round, clip to +-127. Integers throughout: no float rounding to disagree about.
+  are summed exactly, so the L2 norm is the same in any order; each entry is multiplied once by a float32 factor and
+  cut to an integer (one rounding, nothing to contract or reorder), then centred, rounded and clipped to +-127.
 - *raw* rows: clip(rint(x * 2^exponent) - centre, +-32767), the fixed point of the paper's presets (centre 0).
 
 A non-finite entry shows as an exponent of 255 in the largest bit pattern: finding it costs nothing.
@@ -19,6 +19,8 @@ import numpy as np
 from lsprune.kernels.cpu.jit import kernel
 
 NOT_FINITE = 0x7F800000
+POWERS = 2.0 ** np.arange(-200, 201)  # a look-up is faster than ldexp
+TINY = -96  # a row whose largest entry is below 2^TINY is a row of zeros: its factor would not fit a float32
 
 
 @kernel
@@ -31,36 +33,31 @@ def largest(bits, row):
 
 
 @kernel
-def unit_row(x, row, top, exponent, whole):
-    """Fill `whole` with 16-bit integers along the row; give (factor, shift): entry * 2^(exponent+8) / norm."""
+def unit_factor(x, row, top, exponent):
+    """What turns an entry of the row into units of 2^-(exponent + 8) after division by the L2 norm, as float32."""
     power = (top >> 23) - 127  # largest entry is in [2^power, 2^(power+1))
-    if power < -113:  # too small for a reciprocal in float32: a row of zeros
-        whole[:] = 0
-        return np.int32(0), np.int32(0)
-    up = np.float32(math.ldexp(1.0, 14 - power))
+    if power < TINY:
+        return np.float32(0)
+    up = np.float32(POWERS[14 - power + 200])
     squares = np.int64(0)
-    for j in range(whole.shape[0]):
+    for j in range(x.shape[1]):
         value = np.int32(x[row, j] * up)
-        whole[j] = value
         squares += np.int64(value) * np.int64(value)
-    fraction, power = math.frexp(1.0 / math.sqrt(np.float64(squares)))
-    shift = 15 - power - exponent - 8
-    return np.int32(fraction * 32768.0), np.int32(min(shift, 31))
+    return np.float32(POWERS[14 - power + exponent + 8 + 200] / math.sqrt(np.float64(squares)))
 
 
 @kernel
 def unit_sums(x, bits, sums):
     """Add to `sums[j]` column j of the unit rows in 1/65536ths; the first row that is not finite, or -1."""
     dim = x.shape[1]
-    whole = np.empty(dim, np.int32)
     part = np.zeros(dim, np.int32)
     for row in range(x.shape[0]):
         top = largest(bits, row)
         if top >= NOT_FINITE:
             return row
-        factor, shift = unit_row(x, row, top, 8, whole)
+        factor = unit_factor(x, row, top, 8)
         for j in range(dim):
-            part[j] += np.int32(np.int32(whole[j] * factor) >> shift)
+            part[j] += np.int32(x[row, j] * factor)
         if row & 16383 == 16383:  # |entry| <= 2^16, so 2^14 rows fit an int32
             for j in range(dim):
                 sums[j] += part[j]
@@ -74,11 +71,10 @@ def unit_sums(x, bits, sums):
 def unit_spread(x, bits, centre, histogram, squares):
     """Count the bit lengths of |entry - centre| (1/65536ths) and add the squares of each column."""
     dim = x.shape[1]
-    whole = np.empty(dim, np.int32)
     for row in range(x.shape[0]):
-        factor, shift = unit_row(x, row, largest(bits, row), 8, whole)
+        factor = unit_factor(x, row, largest(bits, row), 8)
         for j in range(dim):
-            away = np.int64(np.int32(np.int32(whole[j] * factor) >> shift)) - centre[j]
+            away = np.int64(np.int32(x[row, j] * factor)) - centre[j]
             squares[j] += away * away
             size = 0
             away = abs(away)
@@ -89,14 +85,14 @@ def unit_spread(x, bits, centre, histogram, squares):
 
 
 @kernel
-def unit_quanta(x, bits, row, exponent, centre, whole, q):
+def unit_quanta(x, bits, row, exponent, centre, q):
     """Fill q with the row's integers in +-127; False when the row is not finite."""
     top = largest(bits, row)
     if top >= NOT_FINITE:
         return False
-    factor, shift = unit_row(x, row, top, exponent, whole)
-    for j in range(whole.shape[0]):
-        fine = np.int32(np.int32(whole[j] * factor) >> shift)
+    factor = unit_factor(x, row, top, exponent)
+    for j in range(q.shape[0]):
+        fine = np.int32(x[row, j] * factor)
         value = np.int32(np.int32(fine - centre[j] + np.int32(128)) >> np.int32(8))
         q[j] = min(max(value, np.int32(-127)), np.int32(127))
     return True
@@ -116,7 +112,7 @@ def raw_quanta(x, bits, row, exponent, centre, q):
     """Fill q with the row's fixed-point integers less the centre, in +-32767; False when the row is not finite."""
     if largest(bits, row) >= NOT_FINITE:
         return False
-    up = math.ldexp(1.0, exponent)
+    up = POWERS[exponent + 200]
     for j in range(centre.shape[0]):
         value = np.rint(np.float64(x[row, j]) * up) - centre[j]
         q[j] = min(max(value, -32767.0), 32767.0)
@@ -124,19 +120,18 @@ def raw_quanta(x, bits, row, exponent, centre, q):
 
 
 @kernel
-def row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+def row_quanta(x, bits, row, unit, exponent, centre, q):
     """Fill q with the integers of a row; False when it is not finite."""
     if unit:
-        return unit_quanta(x, bits, row, exponent, centre, whole, q)
+        return unit_quanta(x, bits, row, exponent, centre, q)
     return raw_quanta(x, bits, row, exponent, centre, q)
 
 
 @kernel
 def quanta(x, bits, unit, exponent, centre, out):
     """The integers of every row, out[R, d] int16; the first row that is not finite, or -1."""
-    whole = np.empty(x.shape[1], np.int32)
     for row in range(x.shape[0]):
-        if not row_quanta(x, bits, row, unit, exponent, centre, whole, out[row]):
+        if not row_quanta(x, bits, row, unit, exponent, centre, out[row]):
             return row
     return -1
 
@@ -148,10 +143,9 @@ def project_unit(x, bits, exponent, centre, weights, out):
     Exact: |q|, |w| <= 127 and d <= 2^17 keep every partial sum below 2^31, in any order of addition.
     """
     dim = x.shape[1]
-    whole = np.empty(dim, np.int32)
     q = np.empty(dim, np.int16)
     for row in range(x.shape[0]):
-        if not unit_quanta(x, bits, row, exponent, centre, whole, q):
+        if not unit_quanta(x, bits, row, exponent, centre, q):
             return row
         for z in range(weights.shape[0]):
             total = np.int32(0)
@@ -165,10 +159,9 @@ def project_unit(x, bits, exponent, centre, weights, out):
 def project_wide(x, bits, unit, exponent, centre, weights, out):
     """As `project_unit` with int64 sums, for raw rows, wide weights and very many columns."""
     dim = x.shape[1]
-    whole = np.empty(dim, np.int32)
     q = np.empty(dim, np.int16)
     for row in range(x.shape[0]):
-        if not row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+        if not row_quanta(x, bits, row, unit, exponent, centre, q):
             return row
         for z in range(weights.shape[0]):
             total = np.int64(0)
@@ -182,10 +175,9 @@ def project_wide(x, bits, unit, exponent, centre, weights, out):
 def signature(x, bits, unit, exponent, centre, entry, threshold, code, out):
     """out[row, z] = sum mod 2^64 of code[z, i] over the i with q[entry[z, i]] > threshold[z, i]; bad row or -1."""
     dim = x.shape[1]
-    whole = np.empty(dim, np.int32)
     q = np.empty(dim, np.int16)
     for row in range(x.shape[0]):
-        if not row_quanta(x, bits, row, unit, exponent, centre, whole, q):
+        if not row_quanta(x, bits, row, unit, exponent, centre, q):
             return row
         for z in range(entry.shape[0]):
             total = np.uint64(0)
