@@ -52,7 +52,8 @@ def tie_order(ties: int, seed: int, step: int, neighbour: int, slot: int) -> tup
 
 def _choose_owners(
     lo: int, hi: int, indptr: Array, neighbour: Array, key: Callable[[int, int], int], first: int, width: int,
-    quota: Array, bases: Array, ties: int, seed: int, out: Array, replace: bool = False, one: bool = False,
+    quota: Array, bases: Array, ties: int, seed: int, ranked: bool, out: Array, replace: bool = False,
+    one: bool = False,
 ) -> None:  # fmt: skip
     for u in range(lo, hi):
         base = int(bases[u]) if len(bases) else 0
@@ -62,7 +63,11 @@ def _choose_owners(
             tie = tie_order(ties, seed, 1 if one else first + step, int(neighbour[slot]) - base, slot)
             return (int(key(slot, z)), *tie)
 
-        slots = [slot for slot in range(int(indptr[u]), int(indptr[u + 1])) if replace or out[slot] == 0]
+        everything = range(int(indptr[u]), int(indptr[u + 1]))
+        if not ranked and not replace and quota[u] >= len(everything):
+            out[everything.start : everything.stop] = 1  # no choice to make, so no key is asked for
+            continue
+        slots = [slot for slot in everything if replace or out[slot] == 0]
         for slot, step in choose(slots, order, min(width, int(quota[u]) - first), replace).items():
             if out[slot] == 0:
                 out[slot] = step
@@ -74,7 +79,7 @@ def choose_nodes(
 ) -> None:  # fmt: skip
     """Steps first+1.. of the owners lo..hi with keys table[neighbour, z]."""
     _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: table[neighbour[slot], z], first, width, quota, bases,
-                   ties, seed, taken)  # fmt: skip
+                   ties, seed, ranked, taken)  # fmt: skip
 
 
 def choose_steps(
@@ -84,7 +89,7 @@ def choose_steps(
     """Steps first+1.. of the owners lo..hi with keys[slot - indptr[lo], z]."""
     origin = int(indptr[lo])
     _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, z], first, keys.shape[1], quota,
-                   bases, ties, seed, taken)  # fmt: skip
+                   bases, ties, seed, ranked, taken)  # fmt: skip
 
 
 def choose_again(
@@ -94,7 +99,7 @@ def choose_again(
     """The same with replacement (Algorithm 1 to the letter): the union of the winners."""
     origin = int(indptr[lo])
     _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, z], first, keys.shape[1], quota,
-                   bases, ties, seed, taken, replace=True)  # fmt: skip
+                   bases, ties, seed, ranked, taken, replace=True)  # fmt: skip
 
 
 def choose_bottom(
@@ -104,7 +109,7 @@ def choose_bottom(
     """The quota[u] smallest of one function: every step uses key 1 and its tie order."""
     origin, most = int(indptr[lo]), int(np.max(quota, initial=0))
     _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, 0], 0, most, quota, bases, ties,
-                   seed, rank, one=True)  # fmt: skip
+                   seed, ranked, rank, one=True)  # fmt: skip
 
 
 def quanta_of(row: list[float], unit: bool, exponent: int, centre: list[int]) -> list[int]:
