@@ -188,10 +188,10 @@ class Local(Pruner):
         base = neighbour_base_of_owner(graph, self.side)
         if mode:
             taken = symmetric_mask(graph, self, mode, owned, source, base, runtime)
-        else:
-            quota = quotas(np.diff(owned.indptr), graph, self)
-            taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
-        return owners_outcome(graph, owned, taken, self.self_loops, runtime)
+            return owners_outcome(graph, owned, taken, self.self_loops, runtime)
+        quota = quotas(np.diff(owned.indptr), graph, self)
+        taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
+        return owners_outcome(graph, owned, taken, self.self_loops, runtime, quota)
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Why each edge that `node` owns was kept or removed; print the result.

@@ -17,7 +17,7 @@ from lsprune.graph import Array
 from lsprune.kernels import Runtime, not_finite
 
 SAMPLE = 1 << 14  # rows looked at to choose a scale
-_ROWS, _SAMPLE_ROWS = 1 << 14, 1 << 12  # rows a thread takes at a time
+_ROWS, _SAMPLE_ROWS = 1 << 13, 1 << 12  # rows a thread takes at a time
 
 
 @dataclass(frozen=True)
@@ -83,13 +83,14 @@ def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
     runtime.over_rows(rows, lambda block, lo, hi: kernels.unit_sums(block, sums[lo // _ROWS]), _ROWS)
     total, count = sums.sum(axis=0), max(rows.count, 1)
     centre = (2 * total + count) // (2 * count)  # rounded mean in 1/65536ths
+    middle = centre.astype(np.int32)
     sample = _sample(rows)
     spans = max(1, -(-sample.size // _SAMPLE_ROWS))
     histograms, squares = np.zeros((spans, 64), np.int64), np.zeros((spans, rows.dim), np.int64)
 
     def spread(lo: int, hi: int) -> None:
         at = lo // _SAMPLE_ROWS
-        kernels.unit_spread(rows.take(sample[lo:hi]), centre, histograms[at], squares[at])
+        kernels.unit_spread(rows.take(sample[lo:hi]), middle, histograms[at], squares[at])
 
     runtime.spread(sample.size, _SAMPLE_ROWS, spread)
     exponent = _finest(histograms.sum(axis=0))

@@ -179,7 +179,7 @@ def choose(
     if source.bottom:
         ranks = np.zeros(slots, np.int32)
         keys = source.keys(0, 1, 1)
-        _over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
+        over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
             lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), quota, bases, source.ties, start,
             ranked, ranks))  # fmt: skip
         return ranks
@@ -209,12 +209,12 @@ def _one_block(
     keys = source.keys(first, count, total)
     if isinstance(keys, NodeKeys) and not source.replace:
         table = keys.table
-        _over_owners(owned, runtime, lambda lo, hi: module.choose_nodes(
+        over_owners(owned, runtime, lambda lo, hi: module.choose_nodes(
             lo, hi, owned.indptr, owned.neighbour, table, first, count, quota, bases, source.ties, seed, ranked,
             taken))  # fmt: skip
         return
     kernel = module.choose_again if source.replace else module.choose_steps
-    _over_owners(owned, runtime, lambda lo, hi: kernel(
+    over_owners(owned, runtime, lambda lo, hi: kernel(
         lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi, count), first, quota, bases, source.ties,
         seed, ranked, taken))  # fmt: skip
 
@@ -227,7 +227,7 @@ def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Arr
     return keys.table[rows, :count].astype(np.int64)
 
 
-def _over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]) -> None:
+def over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]) -> None:
     """work(lo, hi) over ranges of owners with about the same number of edges each."""
     slots = owned.neighbour.shape[0]
     parts = max(1, -(-slots // _BLOCK))
@@ -248,15 +248,24 @@ def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
     return Outcome(mask, int((had > has).sum()))
 
 
-def owners_outcome(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Outcome:
-    """The outcome of what every slot got; only owners left with nothing are looked up among the neighbours."""
+def owners_outcome(
+    graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime, quota: Array | None = None
+) -> Outcome:
+    """The outcome of what every slot got; only owners left with nothing are looked up among the neighbours.
+
+    With `quota`, an owner is known to keep something when it has something and its quota is not 0.
+    """
     mask = to_mask(graph, owned, taken, self_loops, runtime)
     if graph.bipartite or self_loops == "edge":  # slots that are self-loops join a node to nobody
         return outcome(graph, mask, runtime)
     rows, module = owned.indptr.shape[0] - 1, runtime.module
-    has = np.zeros(rows, np.uint8)
-    runtime.spread(rows, SPAN, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
-    without, had = (has == 0).view(np.uint8), (np.diff(owned.indptr) > 0).view(np.uint8)
+    had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
+    if quota is None:
+        has = np.zeros(rows, np.uint8)
+        runtime.spread(rows, SPAN, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
+    else:
+        has = had & (quota > 0)
+    without = (has == 0).view(np.uint8)
     if without.any():
         runtime.spread(taken.shape[0], SPAN, lambda lo, hi: module.touch_neighbours(
             owned.neighbour, taken, without, lo, hi, had, has))  # fmt: skip

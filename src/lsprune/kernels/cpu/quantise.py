@@ -71,17 +71,16 @@ def unit_sums(x, bits, sums):
 def unit_spread(x, bits, centre, histogram, squares):
     """Count the bit lengths of |entry - centre| (1/65536ths) and add the squares of each column."""
     dim = x.shape[1]
+    size = np.empty(dim, np.float32)
+    pattern = size.view(np.int32)
     for row in range(x.shape[0]):
         factor = unit_factor(x, row, largest(bits, row), 8)
         for j in range(dim):
-            away = np.int64(np.int32(x[row, j] * factor)) - centre[j]
-            squares[j] += away * away
-            size = 0
-            away = abs(away)
-            while away:
-                size += 1
-                away >>= 1
-            histogram[size] += 1
+            away = np.int32(np.int32(x[row, j] * factor) - centre[j])
+            squares[j] += np.int64(away) * np.int64(away)
+            size[j] = abs(away)  # exact below 2^24, so its exponent is the bit length
+        for j in range(dim):
+            histogram[max(np.int64(pattern[j] >> 23) - 126, np.int64(0))] += 1
 
 
 @kernel

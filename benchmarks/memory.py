@@ -1,0 +1,69 @@
+"""Peak extra memory from COO, and the time of the first call in a fresh process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from common import DIM, SIZES, THREADS, K, header, line
+
+CHILD = """
+import sys, time
+start = time.perf_counter()
+import numpy as np
+from lsprune import LSP, Graph
+graph = Graph.from_edges(np.random.default_rng(0).integers(0, 99, (2, 1000)), x=np.eye(99, dtype=np.float32))
+LSP(k=3).mask(graph)
+print(time.perf_counter() - start)
+"""
+
+PEAK = """
+import resource, sys, threading
+import numpy as np
+sys.path.insert(0, {here!r})
+from graphs import features, power_law
+from lsprune import LSP, Graph
+def rss():
+    for text in open("/proc/self/status"):
+        if text.startswith("VmRSS"):
+            return int(text.split()[1]) * 1024
+def reset():
+    open("/proc/self/clear_refs", "w").write("5")
+def peak():
+    for text in open("/proc/self/status"):
+        if text.startswith("VmHWM"):
+            return int(text.split()[1]) * 1024
+edges, nodes = {edges}, {nodes}
+warm = Graph.from_edges(power_law(1000, 100), x=features(100, {dim}))
+pruner = LSP(k={k}).fit(warm)
+pruner.mask(warm, threads={threads})
+graph = Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, {dim}))
+pruner = LSP(k={k}).fit(graph, threads={threads})
+before = rss()
+reset()
+mask = pruner.mask(graph, threads={threads})
+print((peak() - before - mask.nbytes) / edges)
+"""
+
+
+def first_call() -> float:
+    """Seconds from the start of the interpreter's work to the first mask, imports included, least of five."""
+    run = lambda: float(
+        subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True).stdout
+    )  # noqa: E731
+    run()  # fills the cache
+    return min(run() for _ in range(5))
+
+
+def main() -> None:
+    header("memory and first call")
+    here = __file__.rsplit("/", 1)[0] if "/" in __file__ else "."
+    for name, (edges, nodes) in SIZES.items():
+        code = PEAK.format(here=here, edges=edges, nodes=nodes, dim=DIM, k=K, threads=THREADS)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        line(f"peak extra memory, {name} ({edges:,} edges, COO)", f"{float(done.stdout):.1f} B/edge", "<= 20")
+    line("first call from a warm cache, imports included", f"{first_call():.2f} s", "<= 1.2")
+
+
+if __name__ == "__main__":
+    main()
