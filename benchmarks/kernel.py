@@ -38,32 +38,37 @@ def gather_out(lo, hi, neighbour, table, out):
             out[slot, z] = table[neighbour[slot], z]
 
 
+def measure(name: str, edges: int, nodes: int) -> None:
+    """Print the figures for one graph."""
+    graph = Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, DIM))
+    run, pruner = runtime(THREADS), LSP(k=K).fit(graph)
+    owned = group(graph, pruner, run)
+    keys = pruner.source(graph, owned, run).keys(0, K, K)
+    source = pruner.source(graph, owned, run)
+    ready = type(source)(lambda first, count, total: keys, ties=source.ties)
+    quota, none = quotas(np.diff(owned.indptr), graph, pruner), np.empty(0, np.int64)
+    total, wide = np.zeros(1, np.int64), np.empty((owned.neighbour.shape[0], 8), np.int32)
+    tasks = {
+        "sum": lambda: over_owners(
+            owned, run, lambda lo, hi: gather(lo, hi, owned.indptr, owned.neighbour, keys.table, K, total)
+        ),
+        "select": lambda: choose(owned, quota, ready, none, 0, run, ranked=False),
+        "copy": lambda: run.spread(
+            owned.neighbour.shape[0], 1 << 18, lambda lo, hi: gather_out(lo, hi, owned.neighbour, keys.table, wide)
+        ),
+    }
+    least(tasks, rounds=1)
+    times = least(tasks, rounds=9)
+    header(f"selection kernel alone, {name}: {edges:,} edges, {nodes:,} nodes")
+    line("gather, same rows, summed in registers", f"{times['sum'] * 1e3:.1f} ms")
+    line("gather, row of every edge, written out", f"{times['copy'] * 1e3:.1f} ms")
+    line("selection", f"{times['select'] * 1e3:.1f} ms")
+    line("rate of selection / rate of the summed gather", f"{times['sum'] / times['select']:.2f}", ">= 0.5")
+
+
 def main() -> None:
-    for name, edges, nodes in sizes(__doc__):
-        graph = Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, DIM))
-        run, pruner = runtime(THREADS), LSP(k=K).fit(graph)
-        owned = group(graph, pruner, run)
-        keys = pruner.source(graph, owned, run).keys(0, K, K)
-        source = pruner.source(graph, owned, run)
-        ready = type(source)(lambda first, count, total: keys, ties=source.ties)
-        quota, none = quotas(np.diff(owned.indptr), graph, pruner), np.empty(0, np.int64)
-        total, wide = np.zeros(1, np.int64), np.empty((owned.neighbour.shape[0], 8), np.int32)
-        tasks = {
-            "sum": lambda: over_owners(
-                owned, run, lambda lo, hi: gather(lo, hi, owned.indptr, owned.neighbour, keys.table, K, total)
-            ),
-            "select": lambda: choose(owned, quota, ready, none, 0, run, ranked=False),
-            "copy": lambda: run.spread(
-                owned.neighbour.shape[0], 1 << 18, lambda lo, hi: gather_out(lo, hi, owned.neighbour, keys.table, wide)
-            ),
-        }
-        least(tasks, rounds=1)
-        times = least(tasks, rounds=9)
-        header(f"selection kernel alone, {name}: {edges:,} edges, {nodes:,} nodes")
-        line("gather, same rows, summed in registers", f"{times['sum'] * 1e3:.1f} ms")
-        line("gather, row of every edge, written out", f"{times['copy'] * 1e3:.1f} ms")
-        line("selection", f"{times['select'] * 1e3:.1f} ms")
-        line("rate of selection / rate of the summed gather", f"{times['sum'] / times['select']:.2f}", ">= 0.5")
+    for size in sizes(__doc__):
+        measure(*size)
 
 
 if __name__ == "__main__":

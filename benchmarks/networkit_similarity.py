@@ -21,24 +21,29 @@ def local_similarity(edge_index: np.ndarray, nodes: int) -> nk.Graph:
     return nk.sparsification.LocalSimilaritySparsifier().getSparsifiedGraph(graph, 0.5)
 
 
+def measure(name: str, edges: int, nodes: int) -> None:
+    """Print the figures for one graph."""
+    nk.setNumberOfThreads(THREADS)
+    edge_index = power_law(edges, nodes)
+    graph = Graph.from_edges(edge_index, num_nodes=nodes, x=features(nodes, DIM))
+    fitted = LSP(k=K).fit(graph)
+    prune(graph, fitted, threads=THREADS)
+    times = least(
+        {
+            "lsprune": lambda: prune(graph, fitted, threads=THREADS),
+            "networkit": lambda: local_similarity(edge_index, nodes),
+        },
+        rounds=2 if edges > 2_000_000 else 3,
+    )
+    header(f"against NetworKit LocalSimilarity, {name}: {edges:,} edges, {nodes:,} nodes")
+    line("lsprune, COO -> COO", f"{times['lsprune'] * 1e3:.0f} ms")
+    line("NetworKit LocalSimilarity with its conversion", f"{times['networkit'] * 1e3:.0f} ms")
+    line("times faster", f"{times['networkit'] / times['lsprune']:.0f}x", ">= 10")
+
+
 def main() -> None:
-    for name, edges, nodes in sizes(__doc__):
-        nk.setNumberOfThreads(THREADS)
-        edge_index = power_law(edges, nodes)
-        graph = Graph.from_edges(edge_index, num_nodes=nodes, x=features(nodes, DIM))
-        fitted = LSP(k=K).fit(graph)
-        prune(graph, fitted, threads=THREADS)
-        times = least(
-            {
-                "lsprune": lambda: prune(graph, fitted, threads=THREADS),
-                "networkit": lambda: local_similarity(edge_index, nodes),
-            },
-            rounds=2 if edges > 2_000_000 else 3,
-        )
-        header(f"against NetworKit LocalSimilarity, {name}: {edges:,} edges, {nodes:,} nodes")
-        line("lsprune, COO -> COO", f"{times['lsprune'] * 1e3:.0f} ms")
-        line("NetworKit LocalSimilarity with its conversion", f"{times['networkit'] * 1e3:.0f} ms")
-        line("times faster", f"{times['networkit'] / times['lsprune']:.0f}x", ">= 10")
+    for size in sizes(__doc__):
+        measure(*size)
 
 
 if __name__ == "__main__":

@@ -63,3 +63,18 @@ def test_parts_of_very_different_size_weigh_alike():
     overlap = [float((mask & one).sum() / mask.sum()) for one in alone]
     chance = float(mask.mean())
     assert min(overlap) > chance + 0.1, "one part drowned the other"
+
+
+def test_very_wide_sparse_features_cost_what_their_entries_cost():
+    import scipy.sparse
+
+    rng = np.random.default_rng(0)
+    wide = scipy.sparse.random_array((400, 1_000_000), density=1e-5, format="csr", rng=rng, dtype=np.float32)
+    edges = rng.integers(0, 400, (2, 3000))
+    narrow = np.unique(wide.indices)
+    small = scipy.sparse.csr_array(wide[:, narrow])
+    assert LSP(k=3).mask(Graph.from_edges(edges, x=wide)).sum() == LSP(k=3).mask(Graph.from_edges(edges, x=small)).sum()
+    for pruner in (LSP(k=3), LSP(k=3, hash="threshold"), LSP.paper("p", k=3)):
+        dense = pruner.mask(Graph.from_edges(edges, x=small.toarray()))
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges, x=small)), dense)
+        np.testing.assert_array_equal(pruner.mask(Graph.from_edges(edges, x=small), executor="reference"), dense)

@@ -48,10 +48,10 @@ class DenseRows:
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """Rows of a scipy.sparse matrix; made dense a block at a time, so they give the same integers as dense rows."""
+    """Rows of a scipy.sparse matrix; they give the same integers as dense rows."""
 
     name: str
-    values: Any  # CSR
+    values: Any  # CSR without duplicates
 
     @property
     def count(self) -> int:
@@ -66,6 +66,12 @@ class SparseRows:
 
     def take(self, ids: Array) -> Array:
         return _float32(self.values[ids].toarray())
+
+    def compressed(self, lo: int, hi: int) -> tuple[Array, Array, Array]:
+        """The rows lo..hi as they are: indptr from 0, column numbers, float32 values."""
+        indptr = self.values.indptr[lo : hi + 1].astype(np.int64)
+        start, stop = int(indptr[0]), int(indptr[-1])
+        return indptr - start, plain(self.values.indices[start:stop]), _float32(self.values.data[start:stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +143,21 @@ def describe(
 def _part(values: Any, role: str, seed: int, size: int | None) -> Part:
     name = "edge_attr" if role == "edge" else "x"
     if hasattr(values, "tocsr"):
-        return Part(SparseRows(name, values.tocsr()))
+        return Part(SparseRows(name, _canonical(values)))
     column = values if values.ndim == 1 else values[:, 0] if values.shape[1:] == (1,) else None
     if column is not None and values.dtype.kind in "iu":
         return _category(column, name, 1 if role == "edge" else 0, seed, size)
     if size:
         raise GraphError(f"{name} must be a category (one integer column) as when fitted, got {list(values.shape)}")
     return Part(DenseRows(name, values.reshape(values.shape[0], math.prod(values.shape[1:]))))
+
+
+def _canonical(matrix: Any) -> Any:
+    rows = matrix.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def _category(column: Array, name: str, kind: int, seed: int, size: int | None) -> Part:

@@ -8,16 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 
-from lsprune.attributes import AnyRows, Part
+from lsprune.attributes import AnyRows, Part, SparseRows
 from lsprune.errors import GraphError
 from lsprune.graph import Array
-from lsprune.kernels import Runtime, not_finite
+from lsprune.kernels import BLOCK_VALUES, Runtime, check_row
 
 SAMPLE = 1 << 14  # rows looked at to choose a scale
-_ROWS, _SAMPLE_ROWS = 1 << 13, 1 << 12  # rows a thread takes at a time
+_ROWS, _SAMPLE_ROWS = 1 << 11, 1 << 10  # rows a thread takes at a time
 
 
 @dataclass(frozen=True)
@@ -79,22 +80,22 @@ def _balanced(scales: Mapping[str, Scale]) -> dict[str, Scale]:
 def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
     """Centre: the mean of the unit rows. Scale: the finest power of two that clips under 1/128 of their energy."""
     kernels = runtime.module
-    sums = np.zeros((max(1, -(-rows.count // _ROWS)), rows.dim), np.int64)
-    runtime.over_rows(rows, lambda block, lo, hi: kernels.unit_sums(block, sums[lo // _ROWS]), _ROWS)
-    total, count = sums.sum(axis=0), max(rows.count, 1)
+    total, count = _column_sums(rows, runtime), max(rows.count, 1)
     centre = (2 * total + count) // (2 * count)  # rounded mean in 1/65536ths
     middle = centre.astype(np.int32)
     sample = _sample(rows)
-    spans = max(1, -(-sample.size // _SAMPLE_ROWS))
-    histograms, squares = np.zeros((spans, 64), np.int64), np.zeros((spans, rows.dim), np.int64)
+    histogram, squares, lock = np.zeros(64, np.int64), np.zeros(rows.dim, np.int64), Lock()
 
     def spread(lo: int, hi: int) -> None:
-        at = lo // _SAMPLE_ROWS
-        kernels.unit_spread(rows.take(sample[lo:hi]), middle, histograms[at], squares[at])
+        counts, sums = np.zeros(64, np.int64), np.zeros(rows.dim, np.int64)
+        kernels.unit_spread(rows.take(sample[lo:hi]), middle, counts, sums)
+        with lock:
+            histogram[:] += counts
+            squares[:] += sums
 
-    runtime.spread(sample.size, _SAMPLE_ROWS, spread)
-    exponent = _finest(histograms.sum(axis=0))
-    variance = squares.sum(axis=0) // max(sample.size, 1)
+    runtime.spread(sample.size, _rows_at_a_time(rows, _SAMPLE_ROWS), spread)
+    exponent = _finest(histogram)
+    variance = squares // max(sample.size, 1)
     return Scale(
         exponent=exponent,
         centre=tuple(_rescaled(int(value), exponent + 8 - 16) for value in centre),
@@ -102,9 +103,32 @@ def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
     )
 
 
+def _column_sums(rows: AnyRows, runtime: Runtime) -> Array:
+    """The sums of the columns of the unit rows, in 1/65536ths; integers, so that the order of addition is free."""
+    total, lock, kernels = np.zeros(rows.dim, np.int64), Lock(), runtime.module
+
+    def one(lo: int, hi: int) -> None:
+        sums = np.zeros(rows.dim, np.int64)
+        if isinstance(rows, SparseRows):
+            bad = kernels.sparse_sums(*rows.compressed(lo, hi), sums)
+        else:
+            bad = kernels.unit_sums(rows.block(lo, hi), sums)
+        check_row(rows, lo, bad)
+        with lock:
+            total[:] += sums
+
+    runtime.spread(rows.count, _rows_at_a_time(rows, _ROWS), one)
+    return total
+
+
+def _rows_at_a_time(rows: AnyRows, most: int) -> int:
+    """Rows in a block: few when they are very wide."""
+    return max(min(most, BLOCK_VALUES // max(rows.dim, 1)), 1)
+
+
 def _sample(rows: AnyRows) -> Array:
-    """Up to SAMPLE row numbers, evenly spaced."""
-    size = min(rows.count, SAMPLE)
+    """Up to SAMPLE row numbers, evenly spaced; fewer of very wide rows."""
+    size = min(rows.count, max(min(SAMPLE, (1 << 24) // max(rows.dim, 1)), 16))
     return np.arange(size, dtype=np.int64) * rows.count // max(size, 1)
 
 
@@ -125,17 +149,17 @@ def _rescaled(value: int, bits: int) -> int:
 
 def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
     """Fixed point for raw values: the largest |entry| just fits 16 bits."""
-    kernels = runtime.module
-    tops = np.zeros(max(1, -(-rows.count // _ROWS)), np.int64)
+    tops = [0]
 
-    def top(block: Array, lo: int, hi: int) -> None:
-        tops[lo // _ROWS] = kernels.raw_top(block)
-        if tops[lo // _ROWS] >= 255 << 23:
-            bad = int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-            raise not_finite(rows.name, block[bad], lo + bad)
+    def top(lo: int, hi: int) -> None:
+        block = rows.compressed(lo, hi)[2][None, :] if isinstance(rows, SparseRows) else rows.block(lo, hi)
+        tops.append(int(runtime.module.raw_top(block)))
+        if tops[-1] >= 255 << 23:
+            dense = rows.block(lo, hi)
+            check_row(rows, lo, int(np.flatnonzero(~np.isfinite(dense).all(axis=1))[0]))
 
-    runtime.over_rows(rows, top, _ROWS)
-    power = (int(tops.max()) >> 23) - 127
+    runtime.spread(rows.count, _rows_at_a_time(rows, _ROWS), top)
+    power = (max(tops) >> 23) - 127
     return Scale(exponent=min(14 - power, 40), unit=False, centre=(0,) * rows.dim, spread=(0,) * rows.dim)
 
 

@@ -183,9 +183,11 @@ def choose(
             lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), quota, bases, source.ties, start,
             ranked, ranks))  # fmt: skip
         return ranks
-    most = int(np.minimum(quota, degree).max(initial=0)) if not source.replace else int(quota.max(initial=0))
     busy = degree > quota  # owners with a choice to make; the others keep all they have
-    needed = most if ranked or source.replace else int(quota[busy].max(initial=0))
+    if source.replace:
+        needed = int(quota.max(initial=0))
+    else:
+        needed = int((np.minimum(quota, degree) if ranked else quota * busy).max(initial=0))
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
         return np.repeat((~busy).astype(np.uint8), degree)
     taken = np.zeros(slots, np.uint8)
@@ -230,7 +232,7 @@ def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Arr
 def over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]) -> None:
     """work(lo, hi) over ranges of owners with about the same number of edges each."""
     slots = owned.neighbour.shape[0]
-    parts = max(1, -(-slots // _BLOCK))
+    parts = max(1, -(-slots // min(_BLOCK, max(slots // (16 * runtime.threads), 1 << 12))))
     cuts = np.searchsorted(owned.indptr, np.arange(parts + 1) * slots // parts)
     cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
     spans = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.attributes import Part
+from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array, Owned
-from lsprune.kernels import Runtime, not_finite
+from lsprune.kernels import SPAN, Runtime, check_row, not_finite
 from lsprune.scales import Scale
 
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
@@ -71,9 +71,23 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     """<row, weights[z]> for every row of a part: `[R, width]`, int32 where that is exact, else int64."""
     small = scale.unit and part.rows.dim <= 1 << 17 and width is not None
     out = np.zeros((part.rows.count, width or weights.shape[0]), np.int32 if small else np.int64)
+    centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.project
+    if isinstance(part.rows, SparseRows):
+        return _project_sparse(view, part.rows, scale, centre, weights)
     view.runtime.over_rows(
-        part.rows, lambda block, lo, hi: project_block(view, block, scale, weights, out[lo:hi])
-    )  # fmt: skip
+        part.rows, lambda block, lo, hi: kernel(block, scale.unit, scale.exponent, centre, weights, out[lo:hi])
+    )
+    return out
+
+
+def _project_sparse(view: View, rows: SparseRows, scale: Scale, centre: Array, weights: Array) -> Array:
+    out, kernel = np.zeros((rows.count, weights.shape[0]), np.int64), view.runtime.module.project_sparse
+
+    def one(lo: int, hi: int) -> None:
+        parts = rows.compressed(lo, hi)
+        check_row(rows, lo, kernel(*parts, scale.unit, scale.exponent, centre, weights, out[lo:hi]))
+
+    view.runtime.spread(rows.count, SPAN, one)
     return out
 
 

@@ -15,8 +15,9 @@ from lsprune.graph import Array
 from lsprune.kernels import threads as pool
 
 EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference"}
-ROWS = 8192  # attribute rows a thread takes at a time
+ROWS = 2048  # attribute rows a thread takes at a time
 SPAN = 1 << 18  # edges a thread takes at a time
+BLOCK_VALUES = 1 << 22  # attribute values in a block at most: what dense blocks of very wide rows may take
 
 
 class Rows(Protocol):
@@ -46,19 +47,21 @@ class Runtime:
         return import_module(EXECUTORS[self.executor])
 
     def spread(self, total: int, size: int, work: Callable[[int, int], Any]) -> None:
-        """Call work(lo, hi) over `[0, total)` in spans of `size`, on all threads."""
+        """Call work(lo, hi) over `[0, total)` in spans of at most `size`, on all threads."""
+        if size == SPAN:  # several spans for each thread, so that none waits long for the last one
+            size = max(min(SPAN, -(-total // (8 * self.threads))), 1 << 12)
         pool.run((_bound(work, lo, hi) for lo, hi in pool.spans(total, size)), self.threads)
 
     def over_rows(self, rows: Rows, work: Callable[[Array, int, int], int | None], size: int = ROWS) -> None:
         """Call work(block, lo, hi) over all rows; a row number that it gives back is one that is not finite."""
+        size = max(min(size, BLOCK_VALUES // max(rows.dim, 1)), 1)
+        self.spread(rows.count, size, lambda lo, hi: check_row(rows, lo, work(rows.block(lo, hi), lo, hi)))
 
-        def one(lo: int, hi: int) -> None:
-            block = rows.block(lo, hi)
-            bad = work(block, lo, hi)
-            if bad is not None and bad >= 0:
-                raise not_finite(rows.name, block[bad], lo + bad)
 
-        self.spread(rows.count, size, one)
+def check_row(rows: Rows, lo: int, bad: int | None) -> None:
+    """Raise for row lo + bad, which a kernel found to be not finite; nothing to do when bad is None or -1."""
+    if bad is not None and bad >= 0:
+        raise not_finite(rows.name, rows.block(lo + bad, lo + bad + 1)[0], lo + bad)
 
 
 def not_finite(name: str, row: Array, at: int) -> GraphError:

@@ -181,6 +181,24 @@ def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, 
     return bad
 
 
+def _dense(indptr: Array, indices: Array, x: Array, dim: int) -> Array:
+    rows = np.zeros((len(indptr) - 1, dim), np.float32)
+    rows[np.repeat(np.arange(len(rows)), np.diff(indptr)), indices] = x
+    return rows
+
+
+def sparse_sums(indptr: Array, indices: Array, x: Array, sums: Array) -> int:
+    """`unit_sums` of CSR rows."""
+    return unit_sums(_dense(indptr, indices, x, sums.shape[0]), sums)
+
+
+def project_sparse(
+    indptr: Array, indices: Array, x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array
+) -> int:
+    """`project` of CSR rows."""
+    return project(_dense(indptr, indices, x, centre.shape[0]), unit, exponent, centre, weights, out)
+
+
 def signature(
     x: Array, unit: bool, exponent: int, centre: Array, entry: Array, threshold: Array, code: Array, out: Array
 ) -> int:

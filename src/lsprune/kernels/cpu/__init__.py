@@ -23,7 +23,7 @@ touch_neighbours = edges.touch_neighbours
 scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
 
-SPAN = 1 << 18  # edges a thread takes at a time
+SPAN = 1 << 17  # edges a thread takes at a time
 
 
 def unit_sums(x: Array, sums: Array) -> int:
@@ -47,6 +47,17 @@ def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, 
     if out.dtype == np.int32:
         return int(quantise.project_unit(x, bits, exponent, centre, weights, out))
     return int(quantise.project_wide(x, bits, unit, exponent, centre, weights, out))
+
+
+def sparse_sums(indptr: Array, indices: Array, x: Array, sums: Array) -> int:
+    return int(quantise.sparse_sums(indptr, indices, x, x.view(np.int32), sums))
+
+
+def project_sparse(
+    indptr: Array, indices: Array, x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array
+) -> int:
+    bits = x.view(np.int32)
+    return int(quantise.project_sparse(indptr, indices, x, bits, unit, exponent, centre, weights, out))
 
 
 def signature(
@@ -97,12 +108,13 @@ def _fits(ids: Array) -> bool:
 
 def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array, Array, Array | None]:
     rows = indptr.shape[0] - 1
-    found = np.zeros(max(1, -(-rows // SPAN)), np.int64)
+    spans = pool.spans(rows, SPAN // 32)
+    found = np.zeros(len(spans), np.int64)
 
     def count(i: int, lo: int, hi: int) -> None:
         found[i] = grouping.count_loops(indptr, neighbour, lo, hi)
 
-    pool.run((_job(count, i, lo, hi) for i, (lo, hi) in enumerate(pool.spans(rows, SPAN))), threads)
+    pool.run((_job(count, i, lo, hi) for i, (lo, hi) in enumerate(spans)), threads)
     loops = int(found.sum())
     if loops == 0:
         return indptr, neighbour, None

@@ -10,12 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
-from lsprune.kernels.cpu.vector import at_most_8, at_most_16, fold_8, fold_16, lowest_bit, prefetch
+from lsprune.kernels.cpu.vector import (
+    at_most_8,
+    at_most_16,
+    fold_8,
+    fold_16,
+    lowest_bit,
+    prefetch,
+    serve_16,
+    serve_32,
+)
 from lsprune.kernels.mix import FIRST, GOLDEN, SECOND, TIE
 
 BY_HASH, BY_ID, BY_POSITION = 0, 1, 2
 NOBODY = np.int32(2**31 - 1)  # larger than any key
 AHEAD = 12  # rows asked for in advance
+TINY = 32  # up to this degree and 8 steps: all keys of the owner in registers
 SMALL = 64  # up to this degree: minima first, collisions after; above: the chain, which then rejects most edges at once
 
 
@@ -39,6 +49,23 @@ def tied_before(ties, seed, step, id_a, id_b, slot_a, slot_b):
                 return hash_a < hash_b
         return id_a < id_b
     return slot_a < slot_b
+
+
+@kernel
+def in_registers(start, stop, neighbour, table, steps, winner, taken):
+    """Serve one tiny owner with all its keys in registers; False (nothing written) when a tie needs the chain."""
+    last = neighbour.shape[0] - 1
+    for slot in range(start, stop):
+        prefetch(table, neighbour[min(slot + 2 * AHEAD, last)])
+    if stop - start <= 16:
+        ties = serve_16(table, neighbour, start, stop - start, last, winner)
+    else:
+        ties = serve_32(table, neighbour, start, stop - start, last, winner)
+    if ties & np.uint32((1 << steps) - 1):
+        return False
+    for z in range(steps):
+        taken[start + winner[z]] = z + 1
+    return True
 
 
 @kernel
@@ -132,15 +159,15 @@ def choose_nodes(lo, hi, indptr, neighbour, table, first, width, quota, bases, t
             if first == 0:
                 taken[start:stop] = 1
             continue
-        for z in range(16):
-            held[z] = NOBODY
-        if first == 0 and stop - start <= SMALL:
-            if minima_first(start, stop, neighbour, table, steps, wide, held, who, blocked, taken):
-                continue
-            for z in range(16):
-                held[z] = NOBODY
-        for z in range(16):
-            holder[z] = -1
+        tiny = first == 0 and not wide and stop - start <= TINY
+        if tiny and in_registers(start, stop, neighbour, table, steps, who, taken):
+            continue
+        held[:] = NOBODY
+        small = first == 0 and not tiny and stop - start <= SMALL
+        if small and minima_first(start, stop, neighbour, table, steps, wide, held, who, blocked, taken):
+            continue
+        held[:] = NOBODY
+        holder[:] = -1
         base = bases[u] if bases.shape[0] else np.int64(0)
         bump_chain(start, stop, neighbour, table, steps, wide, first, ties, seed, base, held, holder, taken)
 

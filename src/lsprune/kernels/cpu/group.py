@@ -60,9 +60,11 @@ def sort_bucket(first, lo, hi, low, other, place, indptr, neighbour, edge):
 def count_loops(indptr, neighbour, lo, hi):
     """Number of self-loops in the rows lo..hi of a CSR graph."""
     found = 0
-    for u in range(lo, hi):
-        for e in range(indptr[u], indptr[u + 1]):
-            found += neighbour[e] == u
+    u = lo
+    for e in range(indptr[lo], indptr[hi]):  # one flat loop: rows are short
+        while e >= indptr[u + 1]:
+            u += 1
+        found += neighbour[e] == u
     return found
 
 
@@ -91,11 +93,11 @@ def count_kept(mask, lo, hi):
 @kernel
 def count_rows(indptr, mask, lo, hi, counts):
     """counts[row + 1] = number of True in the rows lo..hi of a CSR graph."""
-    for row in range(lo, hi):
-        found = 0
-        for e in range(indptr[row], indptr[row + 1]):
-            found += mask[e]
-        counts[row + 1] = found
+    row = lo
+    for e in range(indptr[lo], indptr[hi]):
+        while e >= indptr[row + 1]:
+            row += 1
+        counts[row + 1] += mask[e]
 
 
 @kernel

@@ -24,24 +24,24 @@ TINY = -96  # a row whose largest entry is below 2^TINY is a row of zeros: its f
 
 
 @kernel
-def largest(bits, row):
+def largest(bits):
     """The largest |entry| of a row of float32, as its bit pattern (ordered like the numbers)."""
     top = np.int32(0)
-    for j in range(bits.shape[1]):
-        top = np.int32(max(top, np.int32(bits[row, j] & np.int32(0x7FFFFFFF))))
+    for j in range(bits.shape[0]):
+        top = np.int32(max(top, np.int32(bits[j] & np.int32(0x7FFFFFFF))))
     return top
 
 
 @kernel
-def unit_factor(x, row, top, exponent):
+def unit_factor(x, top, exponent):
     """What turns an entry of the row into units of 2^-(exponent + 8) after division by the L2 norm, as float32."""
     power = (top >> 23) - 127  # largest entry is in [2^power, 2^(power+1))
     if power < TINY:
         return np.float32(0)
     up = np.float32(POWERS[14 - power + 200])
     squares = np.int64(0)
-    for j in range(x.shape[1]):
-        value = np.int32(x[row, j] * up)
+    for j in range(x.shape[0]):
+        value = np.int32(x[j] * up)
         squares += np.int64(value) * np.int64(value)
     return np.float32(POWERS[14 - power + exponent + 8 + 200] / math.sqrt(np.float64(squares)))
 
@@ -52,10 +52,10 @@ def unit_sums(x, bits, sums):
     dim = x.shape[1]
     part = np.zeros(dim, np.int32)
     for row in range(x.shape[0]):
-        top = largest(bits, row)
+        top = largest(bits[row])
         if top >= NOT_FINITE:
             return row
-        factor = unit_factor(x, row, top, 8)
+        factor = unit_factor(x[row], top, 8)
         for j in range(dim):
             part[j] += np.int32(x[row, j] * factor)
         if row & 16383 == 16383:  # |entry| <= 2^16, so 2^14 rows fit an int32
@@ -74,7 +74,7 @@ def unit_spread(x, bits, centre, histogram, squares):
     size = np.empty(dim, np.float32)
     pattern = size.view(np.int32)
     for row in range(x.shape[0]):
-        factor = unit_factor(x, row, largest(bits, row), 8)
+        factor = unit_factor(x[row], largest(bits[row]), 8)
         for j in range(dim):
             away = np.int32(np.int32(x[row, j] * factor) - centre[j])
             squares[j] += np.int64(away) * np.int64(away)
@@ -86,10 +86,10 @@ def unit_spread(x, bits, centre, histogram, squares):
 @kernel
 def unit_quanta(x, bits, row, exponent, centre, q):
     """Fill q with the row's integers in +-127; False when the row is not finite."""
-    top = largest(bits, row)
+    top = largest(bits[row])
     if top >= NOT_FINITE:
         return False
-    factor = unit_factor(x, row, top, exponent)
+    factor = unit_factor(x[row], top, exponent)
     for j in range(q.shape[0]):
         fine = np.int32(x[row, j] * factor)
         value = np.int32(np.int32(fine - centre[j] + np.int32(128)) >> np.int32(8))
@@ -102,14 +102,14 @@ def raw_top(x, bits):
     """The largest |entry| as a bit pattern."""
     top = np.int32(0)
     for row in range(x.shape[0]):
-        top = np.int32(max(top, largest(bits, row)))
+        top = np.int32(max(top, largest(bits[row])))
     return top
 
 
 @kernel
 def raw_quanta(x, bits, row, exponent, centre, q):
     """Fill q with the row's fixed-point integers less the centre, in +-32767; False when the row is not finite."""
-    if largest(bits, row) >= NOT_FINITE:
+    if largest(bits[row]) >= NOT_FINITE:
         return False
     up = POWERS[exponent + 200]
     for j in range(centre.shape[0]):
@@ -184,4 +184,55 @@ def signature(x, bits, unit, exponent, centre, entry, threshold, code, out):
                 if q[entry[z, i]] > threshold[z, i]:
                     total += code[z, i]
             out[row, z] = total
+    return -1
+
+
+@kernel
+def sparse_sums(indptr, indices, x, bits, sums):
+    """As `unit_sums` for CSR rows: an absent entry is 0 and adds nothing."""
+    for row in range(indptr.shape[0] - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        top = largest(bits[start:stop])
+        if top >= NOT_FINITE:
+            return row
+        factor = unit_factor(x[start:stop], top, 8)
+        for e in range(start, stop):
+            sums[indices[e]] += np.int32(x[e] * factor)
+    return -1
+
+
+@kernel
+def entry_quantum(value, unit, factor, exponent, centre):
+    """The integer of one entry: what `unit_quanta` and `raw_quanta` say, for one column."""
+    if unit:
+        fine = np.int32(value * factor)
+        quantum = np.int32(np.int32(fine - centre + np.int32(128)) >> np.int32(8))
+        return np.int64(min(max(quantum, np.int32(-127)), np.int32(127)))
+    whole = np.rint(np.float64(value) * POWERS[exponent + 200]) - centre
+    return np.int64(min(max(whole, -32767.0), 32767.0))
+
+
+@kernel
+def project_sparse(indptr, indices, x, bits, unit, exponent, centre, weights, out):
+    """As `project_wide` for CSR rows: the sum over a row of zeros, and for each entry what it changes."""
+    count = weights.shape[0]
+    zero = np.empty(centre.shape[0], np.int64)
+    empty = np.zeros(count, np.int64)
+    for j in range(centre.shape[0]):
+        zero[j] = entry_quantum(np.float32(0), unit, np.float32(0), exponent, centre[j])
+        for z in range(count):
+            empty[z] += zero[j] * weights[z, j]
+    for row in range(indptr.shape[0] - 1):
+        start, stop = indptr[row], indptr[row + 1]
+        top = largest(bits[start:stop])
+        if top >= NOT_FINITE:
+            return row
+        factor = unit_factor(x[start:stop], top, exponent) if unit else np.float32(0)
+        for z in range(count):
+            out[row, z] = empty[z]
+        for e in range(start, stop):
+            j = indices[e]
+            change = entry_quantum(x[e], unit, factor, exponent, centre[j]) - zero[j]
+            for z in range(count):
+                out[row, z] += change * weights[z, j]
     return -1

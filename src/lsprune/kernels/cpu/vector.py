@@ -1,6 +1,6 @@
-"""Three instructions that numba has no words for: prefetch a row, compare a row, fold a row into running minima.
+"""Instructions that numba has no words for: prefetch, compare or fold a table row, serve a whole small owner.
 
-Each works on 8 or 16 int32 at once, one cache line; LLVM picks the machine's vector instructions.
+They are LLVM vector code over int32, of widths that hold on any machine; LLVM picks the vector instructions it has.
 """
 
 from __future__ import annotations
@@ -95,3 +95,78 @@ def lowest_bit(typingctx: Any, bits: Any) -> Any:
         return builder.zext(builder.cttz(args[0], ir.Constant(ir.IntType(1), 1)), ir.IntType(64))
 
     return types.int64(types.uint32), codegen
+
+
+def _shuffle(builder: Any, first: Any, second: Any, lanes: list[int]) -> Any:
+    return builder.shuffle_vector(first, second, ir.Constant(ir.VectorType(INT32, len(lanes)), lanes))
+
+
+def _splat(builder: Any, value: Any, width: int) -> Any:
+    empty = ir.Constant(ir.VectorType(INT32, width), ir.Undefined)
+    return _shuffle(builder, builder.insert_element(empty, value, INT32(0)), empty, [0] * width)
+
+
+def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
+    """Eight vectors of eight, rows and columns exchanged, in three rounds of shuffles."""
+    pairs = ([0, 8, 1, 9, 4, 12, 5, 13], [2, 10, 3, 11, 6, 14, 7, 15])
+    quads = ([0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15])
+    halves = ([0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15])
+    once = [_shuffle(builder, rows[i], rows[i + 1], lanes) for i in range(0, 8, 2) for lanes in pairs]
+    twice = [_shuffle(builder, once[a], once[b], lanes) for a, b in ((0, 2), (1, 3), (4, 6), (5, 7)) for lanes in quads]
+    return [_shuffle(builder, twice[i], twice[i + 4], lanes) for lanes in halves for i in range(4)]
+
+
+def _serve(width: int) -> Any:
+    row_kind, column_kind, int64 = ir.VectorType(INT32, 8), ir.VectorType(INT32, width), ir.IntType(64)
+
+    @intrinsic
+    def serve(typingctx: Any, table: Any, neighbour: Any, start: Any, count: Any, last: Any, winner: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            ids = context.make_array(signature.args[1])(context, builder, args[1]).data
+            out = context.make_array(signature.args[5])(context, builder, args[5]).data
+
+            def row(i: int) -> Any:
+                at = builder.add(args[2], int64(i))
+                at = builder.select(builder.icmp_signed("<", at, args[4]), at, args[4])  # never past the last slot
+                number = builder.load(builder.gep(ids, [at]))
+                number = builder.sext(number, int64) if number.type.width < 64 else number
+                return builder.load(
+                    _row_pointer(context, builder, signature.args[0], args[0], number, row_kind), align=4
+                )
+
+            blocks = [_transposed(builder, [row(8 * block + i) for i in range(8)]) for block in range(width // 8)]
+            columns = []
+            for z in range(8):
+                parts = [block[z] for block in blocks]
+                while len(parts) > 1:
+                    size = 2 * parts[0].type.count
+                    parts = [
+                        _shuffle(builder, a, b, list(range(size))) for a, b in zip(parts[::2], parts[1::2], strict=True)
+                    ]
+                columns.append(parts[0])
+            kind = ir.FunctionType(INT32, [column_kind])
+            least_of = cgutils.get_or_insert_function(builder.module, kind, f"llvm.vector.reduce.smin.v{width}i32")
+            nobody = ir.Constant(column_kind, [2**31 - 1] * width)
+            lanes = ir.Constant(column_kind, list(range(width)))
+            gone = builder.icmp_signed(">=", lanes, _splat(builder, builder.trunc(args[3], INT32), width))
+            ties = INT32(0)
+            for z, column in enumerate(columns):
+                left = builder.select(gone, nobody, column)
+                best = builder.icmp_signed("==", left, _splat(builder, builder.call(least_of, [left]), width))
+                bits = builder.bitcast(best, ir.IntType(width))
+                bits = builder.zext(bits, INT32) if width < 32 else bits
+                several = builder.and_(bits, builder.sub(bits, INT32(1)))
+                tied = builder.zext(builder.icmp_unsigned("!=", several, INT32(0)), INT32)
+                ties = builder.or_(ties, builder.shl(tied, INT32(z)))
+                builder.store(builder.cttz(bits, ir.Constant(ir.IntType(1), 0)), builder.gep(out, [int64(z)]))
+                gone = builder.or_(gone, best)
+            return ties
+
+        return types.uint32(table, neighbour, types.intp, types.intp, types.intp, winner), codegen
+
+    return serve
+
+
+# (table [n, 8], neighbour, start, count, last, winner): winner[z] = which of the `count` <= 16 (32) slots from `start`
+# on step z takes, each slot once; gives bit z where step z had a tie, from where on the winners do not hold.
+serve_16, serve_32 = _serve(16), _serve(32)
