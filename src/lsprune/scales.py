@@ -98,8 +98,8 @@ def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
     variance = squares // max(sample.size, 1)
     return Scale(
         exponent=exponent,
-        centre=tuple(_rescaled(int(value), exponent + 8 - 16) for value in centre),
-        spread=tuple(_rescaled(math.isqrt(int(value)), exponent + 5 - 16) for value in variance),
+        centre=tuple(_rescaled(centre, exponent + 8 - 16).tolist()),
+        spread=tuple(_rescaled(_roots(variance), exponent + 5 - 16).tolist()),
     )
 
 
@@ -142,9 +142,16 @@ def _finest(histogram: Array) -> int:
     return min(max(23 - size, 6), 20)
 
 
-def _rescaled(value: int, bits: int) -> int:
-    """value * 2^bits, rounded half up."""
-    return value << bits if bits >= 0 else (value + (1 << (-bits - 1))) >> -bits
+def _rescaled(values: Array, bits: int) -> Array:
+    """values * 2^bits, rounded half up."""
+    return values << bits if bits >= 0 else (values + (1 << (-bits - 1))) >> -bits
+
+
+def _roots(values: Array) -> Array:
+    """The integer square roots; the float ones may be off by one."""
+    roots = np.sqrt(values.astype(np.float64)).astype(np.int64)
+    roots -= roots * roots > values
+    return np.asarray(roots + ((roots + 1) ** 2 <= values))
 
 
 def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
