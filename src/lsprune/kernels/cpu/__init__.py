@@ -45,7 +45,9 @@ def quanta(x: Array, unit: bool, exponent: int, centre: Array, out: Array) -> in
 def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array) -> int:
     bits = x.view(np.int32)
     if out.dtype == np.int32:
-        return int(quantise.project_unit(x, bits, exponent, centre, weights, out))
+        padded = np.zeros((out.shape[1], -(-x.shape[1] // 32) * 32), np.int16)
+        padded[: weights.shape[0], : weights.shape[1]] = weights
+        return int(quantise.project_unit(x, bits, exponent, centre, padded, out))
     return int(quantise.project_wide(x, bits, unit, exponent, centre, weights, out))
 
 

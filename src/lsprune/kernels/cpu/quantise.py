@@ -17,6 +17,7 @@ import math
 import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
+from lsprune.kernels.cpu.vector import dots
 
 NOT_FINITE = 0x7F800000
 POWERS = 2.0 ** np.arange(-200, 201)  # a look-up is faster than ldexp
@@ -139,18 +140,16 @@ def quanta(x, bits, unit, exponent, centre, out):
 def project_unit(x, bits, exponent, centre, weights, out):
     """out[row, z] = <q(row), weights[z]> as int32 for unit rows; the first row that is not finite, or -1.
 
-    Exact: |q|, |w| <= 127 and d <= 2^17 keep every partial sum below 2^31, in any order of addition.
+    weights [8 or 16, columns padded to a multiple of 32] int16. Exact: |q|, |w| <= 127 and d <= 2^17 keep every partial
+    sum below 2^31, in any order of addition.
     """
-    dim = x.shape[1]
-    q = np.empty(dim, np.int16)
+    padded = np.zeros(weights.shape[1], np.int16)
+    q = padded[: x.shape[1]]
     for row in range(x.shape[0]):
         if not unit_quanta(x, bits, row, exponent, centre, q):
             return row
-        for z in range(weights.shape[0]):
-            total = np.int32(0)
-            for j in range(dim):
-                total = np.int32(total + np.int32(np.int32(q[j]) * np.int32(weights[z, j])))
-            out[row, z] = total
+        for first in range(0, weights.shape[0], 8):
+            dots(padded, weights, first, weights.shape[1] // 32, out, row)
     return -1
 
 

@@ -170,3 +170,54 @@ def _serve(width: int) -> Any:
 # (table [n, 8], neighbour, start, count, last, winner): winner[z] = which of the `count` <= 16 (32) slots from `start`
 # on step z takes, each slot once; gives bit z where step z had a tie, from where on the winners do not hold.
 serve_16, serve_32 = _serve(16), _serve(32)
+
+
+def _folded(builder: Any, vector: Any) -> Any:
+    """The upper half of a vector added to the lower."""
+    half = vector.type.count // 2
+    lower, upper = list(range(half)), list(range(half, 2 * half))
+    return builder.add(_shuffle(builder, vector, vector, lower), _shuffle(builder, vector, vector, upper))
+
+
+def _paired(builder: Any, first: Any, second: Any) -> Any:
+    """Sums of neighbouring lanes, those of `first` before those of `second`."""
+    lanes = 2 * first.type.count
+    even, odd = list(range(0, lanes, 2)), list(range(1, lanes, 2))
+    return builder.add(_shuffle(builder, first, second, even), _shuffle(builder, first, second, odd))
+
+
+@intrinsic
+def dots(typingctx: Any, q: Any, weights: Any, first: Any, blocks: Any, out: Any, row: Any) -> Any:
+    """out[row, first:first+8] = <q, weights[first+z]> for eight functions at once; int16 padded to 32 * blocks."""
+    int16, int64 = ir.IntType(16), ir.IntType(64)
+    halves, wholes, sums = ir.VectorType(int16, 32), ir.VectorType(INT32, 32), ir.VectorType(INT32, 16)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        start = context.make_array(signature.args[0])(context, builder, args[0]).data
+        rows = [
+            _row_pointer(context, builder, signature.args[1], args[1], builder.add(args[2], int64(z)), int16)
+            for z in range(8)
+        ]
+        totals = [cgutils.alloca_once_value(builder, ir.Constant(sums, [0] * 16)) for _ in rows]
+
+        def read(pointer: Any, offset: Any) -> Any:
+            at = builder.bitcast(builder.gep(pointer, [offset]), halves.as_pointer())
+            return builder.sext(builder.load(at, align=2), wholes)
+
+        with cgutils.for_range(builder, args[3]) as loop:
+            offset = builder.mul(loop.index, int64(32))
+            values = read(start, offset)
+            for pointer, total in zip(rows, totals, strict=True):
+                products = builder.mul(values, read(pointer, offset))
+                added = _paired(builder, products, products)  # 32 lanes: each pair twice, the first 16 are all of them
+                added = _shuffle(builder, added, added, list(range(16)))
+                builder.store(builder.add(builder.load(total), added), total)
+        eights = [_folded(builder, builder.load(total)) for total in totals]
+        while len(eights) > 1:  # 8 x 8 partial sums -> 4 x (2 x 4) -> 2 x (4 x 2) -> 8 sums
+            eights = [_paired(builder, a, b) for a, b in zip(eights[::2], eights[1::2], strict=True)]
+        target = _row_pointer(context, builder, signature.args[4], args[4], args[5], INT32)
+        at = builder.bitcast(builder.gep(target, [args[2]]), ir.VectorType(INT32, 8).as_pointer())
+        builder.store(eights[0], at, align=4)
+        return context.get_dummy_value()
+
+    return types.void(q, weights, types.intp, types.intp, out, types.intp), codegen
