@@ -7,8 +7,9 @@ import hashlib
 import numpy as np
 
 from lsprune import Graph
-from lsprune.kernels.mix import OFFSET, THRESHOLD, WEIGHT, draw
+from lsprune.kernels.mix import AFFINE, CODE, ENTRY, OFFSET, THRESHOLD, WEIGHT, below, draw
 from lsprune.kernels.normals import normal
+from lsprune.kernels.reference import mix
 
 
 def fixed_point(values: np.ndarray, exponent: int) -> list[list[int]]:
@@ -22,10 +23,9 @@ def exponent_of(*arrays: np.ndarray) -> int:
     return 14 - int(np.floor(np.log2(top)))
 
 
-def vectors(graph: Graph, side: str) -> tuple[list[list[int]], int]:
+def vectors(graph: Graph) -> tuple[list[list[int]], int]:
     """The paper's [owner, edge, neighbour] of every edge in fixed point, and the exponent."""
-    source, target = graph.ends()
-    owner, neighbour = (target, source) if side == "in" else (source, target)
+    owner, neighbour = graph.ends()
     given = [a for a in (graph.x, graph.edge_attr) if a is not None]
     exponent = exponent_of(*given)
     x, attr = fixed_point(graph.x, exponent), None
@@ -67,15 +67,51 @@ def md5_key(vector: list[int], step: int, exponent: int, where: list[tuple[int, 
     return int.from_bytes(hashlib.md5(packed).digest(), "big") % (2**31 - 1)
 
 
-def algorithm_1(graph: Graph, k: int, key, side: str = "out", seed: int = 0, replace: bool = False) -> np.ndarray:
-    """Every owner, every function, the minimal hash; ties by position; self-loops kept and not counted."""
-    rows, exponent = vectors(graph, side)
+def published_projection_key(
+    vector: list[int], step: int, exponent: int, where: list[tuple[int, int]], seed: int, sparsity: int = 4
+) -> int:
+    """`sparsity` entries drawn with replacement, their weights and the offset N(0, 1), bins of length 1."""
+    total = int(normal(draw(seed, OFFSET, step))) * (1 << exponent)
+    for i in range(sparsity):
+        entry = int(below(draw(seed, ENTRY, step, i), len(vector)))
+        total += vector[entry] * int(normal(draw(seed, WEIGHT, step, i)))
+    return total // (1 << (exponent + 5))
+
+
+def published_signature(
+    vector: list[int], k: int, exponent: int, where: list[tuple[int, int]], seed: int, sparsity: int = 4
+) -> int:
+    """k groups of entries without replacement against thresholds N(1, 1), all their bits in one signature."""
+    signature = 0
+    for group in range(1, k + 1):
+        order = sorted(range(len(where)), key=lambda i: int(draw(seed, ENTRY, group, *where[i])))
+        for i in order[:sparsity]:
+            part, j = where[i]
+            threshold = (int(normal(draw(seed, THRESHOLD, group, part, j))) / 32 + 1) * 2.0**exponent
+            if vector[i] > threshold:
+                signature += int(draw(seed, CODE, group, part, j))
+    return mix(signature % 2**64) % (2**31 - 1)
+
+
+def published_threshold_key(k: int):
+    """The key of LSP-T as published, for k functions: an affine permutation of the one signature."""
+
+    def key(vector: list[int], step: int, exponent: int, where: list[tuple[int, int]], seed: int) -> int:
+        slope = 1 + int(below(draw(seed, AFFINE, step, 0), 2**31 - 2))
+        offset = int(below(draw(seed, AFFINE, step, 1), 2**31 - 1))
+        return (slope * published_signature(vector, k, exponent, where, seed) + offset) % (2**31 - 1)
+
+    return key
+
+
+def algorithm_1(graph: Graph, k: int, key, seed: int = 0, replace: bool = False, loops: bool = False) -> np.ndarray:
+    """Every source, every function, the minimal hash; ties by position; self-loops free, or like any edge (`loops`)."""
+    rows, exponent = vectors(graph)
     where = coordinates(graph)
     source, target = graph.ends()
-    owner = target if side == "in" else source
-    kept = set(np.flatnonzero(source == target).tolist())
+    kept = set() if loops else set(np.flatnonzero(source == target).tolist())
     for u in range(graph.num_nodes):
-        mine = [e for e in range(graph.num_edges) if owner[e] == u and source[e] != target[e]]
+        mine = [e for e in range(graph.num_edges) if source[e] == u and (loops or source[e] != target[e])]
         chosen: list[int] = []
         for step in range(1, k + 1):
             left = mine if replace else [e for e in mine if e not in chosen]

@@ -57,6 +57,33 @@ def pairs(read: FileGraph) -> list[tuple[int, int]]:
 EXPECTED = [(0, 1), (2, 0), (2, 2)]
 
 
+def test_npz_attributes_named_by_the_caller_are_cut_too(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", source=EDGES[0], target=EDGES[1], weight=np.arange(5.0))
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz", edge_attr=["weight"]), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["weight"].tolist() == np.arange(5.0)[MASK].tolist()
+
+
+def test_npz_edge_arrays_of_another_length_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", edge_index=EDGES, edge_time=np.arange(4))
+    with pytest.raises(FormatError, match=r"edge_time must have one entry for each of the 5 edges, got \[4\]"):
+        read_edges(tmp_path / "in.npz")
+
+
+def test_npz_other_ends_leave_a_second_edge_index_alone(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", a=EDGES[0], b=EDGES[1], edge_index=np.zeros((2, 9), int), indptr=np.arange(3))
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz", source="a", target="b"), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert (out["a"].size, out["edge_index"].shape, out["indptr"].size) == (3, (2, 9), 3)
+
+
+def test_features_with_too_few_rows_are_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", edge_index=EDGES)
+    np.save(tmp_path / "x.npy", np.ones((2, 3)))
+    with pytest.raises(FormatError, match=r"x.npy: has 2 rows, but the edges name node \d"):
+        read_edges(tmp_path / "in.npz", features=tmp_path / "x.npy")
+
+
 # --- npz -------------------------------------------------------------------------------------------------------------
 
 
@@ -64,7 +91,7 @@ def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
     arrays = {
         "edge_index": EDGES.astype(np.int32), "x": np.eye(6), "edge_attr": np.arange(10.0).reshape(5, 2),
         "edge_weight": np.arange(5), "edge_label": np.arange(5), "edge_label_index": np.arange(5),
-        "edge_other": np.arange(4), "y": np.arange(5), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+        "other_edge": np.arange(4), "y": np.arange(5), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
     }  # fmt: skip
     path = tmp_path / "in.npz"
     with zipfile.ZipFile(path, "w") as archive:
@@ -557,7 +584,7 @@ def test_features_refused(tmp_path: Path) -> None:
     parquet(tmp_path / "bad.parquet", a=[1.0, None, 2.0, 3.0])
     text(tmp_path / "x.csv", "1\n2\n3\n4\n")
     for name, message in (
-        ("short.npy", "source ids must be in|x must have"), ("text.npy", "features must be numbers, got <U1"),
+        ("short.npy", "has 3 rows, but the edges name node 3|x must have"), ("text.npy", "features must be numbers, got <U1"),
         ("cube.npy", "features must have shape"), ("scalar.npy", "features must have shape"),
         ("two.npz", "must hold one array or a scipy matrix, got a, b"),
         ("bad.parquet", "column 'a', row 1: a value is missing"), ("x.csv", r"features must be one of \.npy"),

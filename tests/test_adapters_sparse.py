@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lsprune.adapters import find
 from lsprune.adapters.base import Kept
 from lsprune.adapters.sparse import SparseMatrix
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, OptionError
 
 DENSE = np.array([[0, 5, 0, 1], [0, 0, 2, 0], [3, 0, 4, 0], [0, 6, 0, 0]])
 CLASSES = [sp.csr_matrix, sp.csc_matrix, sp.coo_matrix, sp.csr_array, sp.csc_array, sp.coo_array]
@@ -116,7 +116,8 @@ def test_weights_multiply_the_values() -> None:
             small = rebuilt(matrix, mask, weight)
             assert small.dtype == result
             assert small.data.tolist() == (matrix.data[mask] * weight[mask]).tolist()
-        assert rebuilt(make(DENSE), mask, e_id=True).nnz == 4
+        with pytest.raises(OptionError, match="e_id cannot be stored in a scipy matrix"):
+            rebuilt(make(DENSE), mask, e_id=True)
 
 
 @pytest.mark.parametrize("kind", ["lil", "dok"])

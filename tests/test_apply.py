@@ -34,6 +34,20 @@ def test_executors_can_be_named():
 def test_unknown_objects_are_named():
     with pytest.raises(GraphError, match="str"):
         prune("a graph", LSP(k=1))
+    for wrong in (LSP, "lsp", None):
+        with pytest.raises(OptionError, match=r"pruner must be a pruner such as LSP\(keep=0.5\), got "):
+            prune(random_graph(0), wrong)
+
+
+def test_the_thread_count_holds_for_the_whole_call(monkeypatch):
+    from lsprune.kernels import threads
+
+    seen = []
+    run = threads.run
+    monkeypatch.setattr(threads, "run", lambda jobs, count: (seen.append(count), run(jobs, count)))
+    edges = np.random.default_rng(0).integers(0, 1000, (2, 300_000))
+    prune(edges, LocalRandom(k=2), threads=3)
+    assert set(seen) == {3}
 
 
 @pytest.fixture
@@ -92,6 +106,12 @@ def test_rescaled_weights_keep_the_sums():
         assert (factors[~real] == 1).all()
 
 
+def test_self_loops_that_count_are_rescaled_too():
+    graph = Graph.from_edges(np.array([[0, 1, 2, 2], [2, 2, 2, 2]]))
+    assert owner_factors(graph, np.array([True, False, False, False]), "in", "edge").tolist() == [4, 4, 4, 4]
+    assert owner_factors(graph, np.array([True, False, True, True]), "in").tolist() == [2, 2, 1, 1]
+
+
 LIKES, LIKED_BY, KNOWS = ("user", "likes", "item"), ("item", "rev_likes", "user"), ("user", "knows", "user")
 
 
@@ -124,6 +144,28 @@ def test_a_reverse_by_another_name_can_be_told():
     assert set(masks) == {LIKES, ("item", "fans", "user")}
     assert masks[LIKES].sum() == masks["item", "fans", "user"].sum()
     assert set(relation_masks(graphs, {LIKES: LSP(k=2)}, {}, RUN)[0]) == {LIKES}
+
+
+@pytest.mark.parametrize("reverse", [{}, {LIKES: LIKED_BY}, {LIKED_BY: LIKES}, {LIKES: LIKED_BY, LIKED_BY: LIKES}])
+@pytest.mark.parametrize("plan", [LSP(k=1), {LIKES: LSP(k=1)}, {LIKED_BY: LSP(k=1)}], ids=["one", "there", "back"])
+def test_a_relation_and_its_reverse_stay_in_step_however_they_are_told(plan, reverse):
+    masks, sides, _ = relation_masks(relations(), plan, reverse, RUN)
+    assert masks[LIKES].sum() == masks[LIKED_BY].sum() < 40
+    assert {sides[LIKES][0], sides[LIKED_BY][0]} == {"in", "out"}
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+@pytest.mark.parametrize("mapping", [False, True])
+def test_weights_of_a_reverse_relation_are_those_of_the_relation(side, mapping):
+    graphs = relations()
+    pruner = LSP(k=2, side=side)
+    masks, sides, _ = relation_masks(graphs, {LIKES: pruner} if mapping else pruner, {}, RUN)
+    weights = {key: owner_factors(graphs[key], masks[key], *sides[key]) for key in (LIKES, LIKED_BY)}
+    listed = {}
+    for key, turn in ((LIKES, 1), (LIKED_BY, -1)):
+        ends = [end[masks[key]].tolist() for end in graphs[key].ends()[::turn]]
+        listed[key] = sorted(zip(*ends, weights[key][masks[key]].tolist(), strict=True))
+    assert listed[LIKES] == listed[LIKED_BY]
 
 
 def test_both_directions_can_have_pruners_of_their_own():

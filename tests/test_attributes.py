@@ -69,6 +69,25 @@ def test_unseen_categories_are_errors(bad):
         fitted.mask(graph(np.array([0, 1, bad, 3, 0, 1])))
 
 
+def test_quantities_are_not_taken_for_categories():
+    with pytest.raises(GraphError, match="edge_attr is one integer column, so a category, .* make them floats"):
+        LSP(k=1).mask(graph(X, np.arange(20) + 1_700_000_000))
+
+
+def test_attributes_without_columns_are_named():
+    for pruner in (LSP(k=1), LSP.paper("t", k=1), LSP.published("p", k=1)):
+        with pytest.raises(GraphError, match="x must have at least one column"):
+            pruner.mask(graph(np.zeros((6, 0))))
+
+
+def test_owner_attributes_alone_leave_the_choice_to_the_tie_rule():
+    pair = Graph.from_edges(np.array([[0, 1, 2], [0, 0, 0]]), num_nodes=(3, 1), x=(None, np.ones((1, 4))))
+    for one in (pair, graph(X)):
+        pruner = LSP(k=1) if one is pair else LSP(k=1, attributes=("owner",))
+        np.testing.assert_array_equal(pruner.mask(one), pruner.mask(one, executor="reference"))
+    assert LSP(k=1).mask(pair).sum() == 1
+
+
 def test_shapes_must_be_those_that_were_fitted():
     fitted = LSP(k=1).fit(graph(X))
     with pytest.raises(GraphError, match="x must have 4 columns as when fitted, got 2"):
@@ -87,6 +106,6 @@ def test_values_that_are_not_finite_are_named(bad, values, where):
     good = graph(X, ATTR)
     (x if where == "x" else attr)[4, 1] = bad
     pruner = LSP(k=1, values=values)
-    for one in (pruner, pruner.fit(good)):
+    for one in (pruner, pruner.fit(good), LSP(k=100, values=values)):  # also where nobody has a choice to make
         with pytest.raises(GraphError, match=f"{where} must be finite in float32, got (nan|inf|-inf) in row 4"):
             one.mask(graph(x, attr))

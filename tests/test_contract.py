@@ -8,7 +8,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphs import PRUNERS, graphs, kept_edges, name_of, owners_of, random_graph, reordered, with_budget
-from lsprune import FAMILIES, LSP, METHODS, First, Graph, LocalRandom, NoEdges, Projection, Random
+from lsprune import (
+    FAMILIES,
+    LSP,
+    METHODS,
+    First,
+    Graph,
+    Identity,
+    LocalRandom,
+    NoEdges,
+    Projection,
+    Random,
+    adapters,
+    kernels,
+    prune,
+    select,
+)
 from lsprune.kernels import runtime
 
 FEW = settings(max_examples=12, deadline=None, derandomize=True)
@@ -138,9 +153,10 @@ def test_graphs_with_nothing_to_do(pruner):
     assert pruner.mask(empty).shape == (0,)
     assert pruner.mask(no_edges).shape == (0,)
     loops = pruner.mask(one_node)
-    assert loops.tolist() == ([True, True] if pruner.self_loops == "free" else loops.tolist())
-    if pruner.self_loops == "drop":
-        assert not loops.any()
+    if pruner.self_loops == "edge":
+        assert loops.sum() == (1 if pruner.keep else 2)  # two edges; k is 2, keep is 0.4
+    else:
+        assert loops.tolist() == [pruner.self_loops == "free"] * 2
 
 
 @every_pruner
@@ -224,6 +240,60 @@ def test_blocks_of_owners_equal_the_whole():
         inside = (target >= lo) & (target < hi)
         block = Graph.from_edges((source[inside], target[inside]), num_nodes=40, x=graph.x)
         np.testing.assert_array_equal(pruner.mask(block), whole[inside])
+
+
+@every_pruner
+def test_small_blocks_equal_one_block(pruner, monkeypatch):
+    graph = random_graph(6, nodes=60, edges=1500, edge_dim=3)
+    whole = pruner.mask(graph)
+    for place, name, size in (
+        (select, "_BLOCK", 7),
+        (kernels, "SPAN", 5),
+        (kernels, "ROWS", 3),
+        (kernels, "BLOCK_VALUES", 9),
+    ):
+        monkeypatch.setattr(place, name, size)
+    np.testing.assert_array_equal(pruner.mask(graph, threads=3), whole)
+
+
+def as_kinds(graph):
+    """The same directed graph as every kind of object, with the order in which each lists its edges."""
+    import networkx as nx
+    import scipy.sparse
+
+    source, target = graph.ends()
+    everything = np.arange(graph.num_edges)
+    yield "numpy", np.stack([source, target]), everything
+    matrix = scipy.sparse.coo_array((everything + 1, (source, target)), shape=(graph.num_nodes,) * 2)
+    yield "scipy coo", matrix, everything
+    for kind in ("csr", "csc"):
+        yield f"scipy {kind}", matrix.asformat(kind), matrix.asformat(kind).data - 1
+    network = nx.DiGraph()
+    network.add_nodes_from(range(graph.num_nodes))
+    network.add_edges_from((int(s), int(t), {"number": i}) for i, (s, t) in enumerate(zip(source, target, strict=True)))
+    yield "networkx", network, np.array([number for _, _, number in network.edges(data="number")])
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    edge_index = torch.from_numpy(np.stack([source, target]))
+    yield "tensor", edge_index, everything
+    yield "Data", data.Data(edge_index=edge_index, num_nodes=graph.num_nodes), everything
+    yield "Batch", data.Batch.from_data_list([data.Data(edge_index=edge_index, num_nodes=graph.num_nodes)]), everything
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [p for p in PRUNERS if not isinstance(p, (LSP, First)) or getattr(p, "hash", None) == Identity()],
+    ids=name_of,
+)
+def test_every_kind_of_object_gives_the_same_mask(pruner):
+    rng = np.random.default_rng(2)
+    ends = np.unique(rng.integers(0, 20, (2, 150)), axis=1)
+    graph = Graph.from_edges(ends[:, rng.permutation(ends.shape[1])], num_nodes=20)
+    expected = pruner.mask(graph)
+    for kind, thing, order in as_kinds(graph):
+        np.testing.assert_array_equal(pruner.mask(thing), expected[order], err_msg=kind)
+        smaller, mask = prune(thing, pruner, return_mask=True)
+        assert adapters.find(smaller).graphs(smaller)[None].num_edges == mask.sum()
 
 
 def test_parallel_edges_are_edges_of_their_own():

@@ -36,6 +36,16 @@ def test_the_words_say_who_won():
     assert "self-loop, kept and not counted" in str(First(k=1).explain(np.array([[2, 0], [2, 2]]), 2))
 
 
+@pytest.mark.parametrize("pruner", [Random(keep=0.4), NoEdges()], ids=name_of)
+def test_global_pruners_say_that_nobody_chose(pruner):
+    graph = random_graph(4, nodes=10, edges=90)
+    explanation = pruner.explain(graph, 3)
+    assert [reason.kept for reason in explanation.edges] == pruner.mask(graph)[graph.ends()[1] == 3].tolist()
+    assert "decided over the whole graph" in str(explanation)
+    with pytest.raises(GraphError, match=r"node must be in \[0, 10\), got -1"):
+        pruner.explain(graph, -1)
+
+
 def test_unknown_nodes_are_named():
     with pytest.raises(GraphError, match=r"node must be in \[0, 12\), got 12"):
         LSP(k=1).explain(random_graph(0), 12)

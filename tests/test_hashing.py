@@ -8,7 +8,7 @@ import pytest
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, Graph, Identity, OptionError, Projection, Threshold
 from lsprune.hashing import family
-from naive import algorithm_1, md5_key, projection_key
+from naive import algorithm_1, md5_key, projection_key, published_projection_key, published_threshold_key
 
 
 @pytest.mark.parametrize("edge_dim", [0, 3])
@@ -93,14 +93,14 @@ def test_sparsity_looks_at_few_entries():
     assert sum(changed) == 1
 
 
-def test_published_threshold_shares_one_signature():
-    # Equal signatures give equal keys under every permutation: two indistinguishable neighbours always tie,
-    # and the position decides, so the later one is taken right after the earlier one or not at all.
-    x = np.array([[0.0] * 30, [9.0] * 30, [9.0] * 30, [9.0] * 30])
-    edges = np.array([[0, 0, 0], [1, 2, 3]])
-    for seed in range(5):
-        mask = LSP.published("t", k=2, seed=seed).mask(Graph.from_edges(edges, x=x))
-        assert mask.tolist() == [True, True, False]
+@pytest.mark.parametrize("edge_dim", [0, 3])
+@pytest.mark.parametrize("kind", ["p", "t"])
+def test_published_presets_are_what_the_runs_did(kind, edge_dim):
+    key = published_projection_key if kind == "p" else published_threshold_key(3)
+    for seed in range(3):
+        graph = random_graph(seed, nodes=9, edges=50, edge_dim=edge_dim)
+        mask = LSP.published(kind, k=3, sparsity=4, seed=seed).mask(graph)
+        np.testing.assert_array_equal(mask, algorithm_1(graph, 3, key, seed=seed, loops=True))
 
 
 def test_seeds_give_different_functions():

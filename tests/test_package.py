@@ -36,6 +36,10 @@ def test_the_wheel_builds_and_works(tmp_path):
     )
     assert str(place) in done.stdout
     assert lsprune.__version__ in done.stdout.splitlines()[1]
+    module = [sys.executable, "-m", "lsprune", "--version"]
+    assert (
+        subprocess.run(module, capture_output=True, text=True, check=True).stdout == f"lsprune {lsprune.__version__}\n"
+    )
 
 
 def test_the_version_is_written_in_one_place():

@@ -71,3 +71,15 @@ def test_a_relation_has_no_pairs():
     graph = Graph.from_edges(np.array([[0], [0]]), num_nodes=(1, 1), x=(np.ones((1, 1)), np.ones((1, 1))))
     with pytest.raises(OptionError, match="symmetric must be None for a relation between two node types"):
         LSP(k=1, symmetric="union").mask(graph)
+
+
+def test_parallel_edges_elsewhere_change_nothing_with_replacement():
+    graph = undirected()
+    source, target = graph.ends()
+    more = Graph.from_edges(
+        (np.append(source, [12, 12]), np.append(target, [13, 13])),
+        num_nodes=14,
+        x=np.concatenate([graph.x, np.ones((2, 4))]),
+    )
+    pruner = LSP(k=9, replace=True, symmetric="union").fit(graph)
+    np.testing.assert_array_equal(pruner.mask(more)[:-2], pruner.mask(graph))

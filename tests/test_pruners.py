@@ -85,6 +85,21 @@ def test_fit_gives_a_new_pruner_and_masks_alike():
         fitted.k = 3
 
 
+def test_numpy_scalars_are_options_like_any_other(tmp_path):
+    pruner = LSP(k=np.int64(2), seed=np.int32(3), pooled=np.bool_(False), attributes=["neighbour", "edge"])
+    assert pruner == LSP(k=2, seed=3)
+    pruner.save(tmp_path / "pruner.npz")
+    np.testing.assert_array_equal(load(tmp_path / "pruner.npz").mask(GRAPH), LSP(k=2, seed=3).mask(GRAPH))
+    assert Random(keep=np.float32(0.5)).to_dict()["keep"] == 0.5
+
+
+@pytest.mark.parametrize("document", ['{"lsprune": 1}', '{"lsprune": 1, "pruner": 3, "state": {}}', "[1]", "{"])
+def test_foreign_documents_are_named(document, tmp_path):
+    np.savez(tmp_path / "x.npz", json=np.frombuffer(document.encode(), np.uint8))
+    with pytest.raises(FormatError, match="is not a saved pruner"):
+        load(tmp_path / "x.npz")
+
+
 def test_repr_shows_what_was_asked_for():
     assert repr(LSP(keep=0.5)) == "LSP(keep=0.5)"
     assert repr(LSP(k=3, hash=Identity(), side="out")) == "LSP(k=3, side='out', hash=Identity())"
@@ -99,8 +114,14 @@ def test_repr_shows_what_was_asked_for():
         (lambda: LSP(keep=1.5), r"keep must be in \(0, 1\], got 1.5; it is the share of edges to keep"),
         (lambda: LSP(keep=0.0), r"keep must be in \(0, 1\], got 0.0"),
         (lambda: LSP(keep=float("nan")), "keep must be in"),
-        (lambda: LSP(k=-1), "k must be a whole number >= 0, got -1"),
-        (lambda: LSP(k=2.0), "k must be a whole number >= 0, got 2.0"),
+        (lambda: LSP(k=-1), r"k must be a whole number in \[0, 2\^31\), got -1"),
+        (lambda: LSP(k=2.0), "k must be a whole number .*, got 2.0"),
+        (lambda: LSP(k=2**63), "k must be a whole number"),
+        (lambda: LSP(keep=True), "keep must be in"),
+        (lambda: LSP(keep="half"), "keep must be in"),
+        (lambda: LSP(k=1, replace="no"), "replace must be True or False, got 'no'"),
+        (lambda: LSP(k=1, attributes=5), "attributes must be a tuple"),
+        (lambda: LSP(keep=0.5, hash=Threshold(digest="affine")), "k must be given with this hash"),
         (lambda: LSP(k=True), "k must be a whole number"),
         (lambda: Random(keep=2), "keep must be in"),
         (lambda: LSP(k=1, side="both"), "side must be one of 'in', 'out', got 'both'"),

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from lsprune import LSP, Graph
+from lsprune import LSP, Graph, scales
 from lsprune.attributes import describe
 from lsprune.kernels import reference, runtime
 from lsprune.scales import fit_scales
@@ -20,6 +21,20 @@ def test_scales_do_not_depend_on_row_order_or_threads():
         describe(Graph.from_edges(edges, x=x[rng.permutation(3000)]), "in", ALL, seed=0), unit=True, runtime=runtime(3)
     )
     assert one == other
+
+
+@pytest.mark.parametrize("dim", [1, 4])
+@pytest.mark.parametrize("hash", ["projection", "threshold"])
+def test_edge_order_never_decides_a_scale(hash, dim, monkeypatch):
+    monkeypatch.setattr(scales, "SAMPLE", 8)
+    rng = np.random.default_rng(0)
+    every = np.stack(np.nonzero(~np.eye(60, dtype=bool)))
+    attr = rng.lognormal(0, 2, (every.shape[1], dim))
+    order = rng.permutation(every.shape[1])
+    pruner = LSP(keep=0.3, hash=hash)
+    mask = pruner.mask(Graph.from_edges(every, edge_attr=attr))
+    shuffled = pruner.mask(Graph.from_edges(every[:, order], edge_attr=attr[order]))
+    np.testing.assert_array_equal(mask[order], shuffled)
 
 
 def test_unit_rows_are_normalised_centred_and_scaled():

@@ -5,7 +5,16 @@ from __future__ import annotations
 from lsprune._version import __version__
 from lsprune.apply import prune
 from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random, load
-from lsprune.errors import FormatError, GraphError, LspruneError, MissingDependency, OptionError
+from lsprune.errors import (
+    FormatError,
+    GraphError,
+    IsolatedWarning,
+    LspruneError,
+    LspruneWarning,
+    MissingDependency,
+    OptionError,
+    SymmetryWarning,
+)
 from lsprune.explain import Explanation
 from lsprune.graph import Graph
 from lsprune.hashing import FAMILIES, Identity, Projection, Threshold
@@ -13,6 +22,6 @@ from lsprune.pruners import LSP
 
 __all__ = [
     "FAMILIES", "LSP", "METHODS", "Explanation", "First", "FormatError", "Graph", "GraphError", "Identity",
-    "LocalRandom", "LspruneError", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Threshold",
-    "__version__", "load", "prune",
+    "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
+    "Projection", "Random", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
 ]  # fmt: skip

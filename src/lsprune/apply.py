@@ -14,6 +14,7 @@ from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.errors import GraphError, IsolatedWarning, OptionError, SymmetryWarning
 from lsprune.graph import Array, Graph
 from lsprune.kernels import SPAN, Runtime, plain, runtime
+from lsprune.kernels import threads as pool
 from lsprune.select import Outcome
 
 
@@ -24,6 +25,8 @@ class Masker(Protocol):
     def symmetric(self) -> str | None: ...
     @property
     def side(self) -> str: ...
+    @property
+    def self_loops(self) -> str: ...
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """What to keep of a graph."""
@@ -63,14 +66,13 @@ def prune(
     """
     adapter, run = adapters.find(data), runtime(threads, executor)
     graphs = adapter.graphs(data)
-    masks, isolated = relation_masks(graphs, pruner, reverse or {}, run)
+    masks, sides, isolated = relation_masks(graphs, pruner, reverse or {}, run)
     kept = {
-        key: Kept(
-            mask=mask, weight=owner_factors(graphs[key], mask, _side(pruner, key)) if rescale else None, e_id=e_id
-        )
+        key: Kept(mask=mask, weight=owner_factors(graphs[key], mask, *sides[key]) if rescale else None, e_id=e_id)
         for key, mask in masks.items()
     }
-    result = adapter.rebuild(data, kept)
+    with pool.using(run.threads):
+        result = adapter.rebuild(data, kept)
     _warn_isolated(isolated)
     return (result, adapter.masks(data, masks)) if return_mask else result
 
@@ -83,36 +85,54 @@ def mask(data: Any, pruner: Masker, *, threads: int | None = None, executor: str
 
 def relation_masks(
     graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any], run: Runtime
-) -> tuple[dict[Key, Array], int]:
-    """The mask of every relation that is to be pruned, and how many nodes of a plain graph it isolates.
+) -> tuple[dict[Key, Array], dict[Key, tuple[str, str]], int]:
+    """For every relation that is to be pruned its mask and (side, self_loops), and how many nodes of a plain graph are
+    isolated.
 
-    Reverse relations get the transposed mask.
+    Of a relation and its reverse one is pruned and the other gets the transposed mask, its owners on the other side.
     """
     if set(graphs) == {None}:
         if isinstance(pruner, Mapping):
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
         found = checked_mask(graphs[None], pruner, run)
-        return {None: found.mask}, 0 if graphs[None].bipartite else found.isolated
-    backward = _reverses(graphs, reverse)
-    plan = pruner if isinstance(pruner, Mapping) else {key: pruner for key in graphs if key not in backward.values()}
-    for key in plan:
-        if key not in graphs:
-            raise OptionError(f"pruner must map edge types of the data, got {key!r}; it has {list(graphs)}")
+        return {None: found.mask}, {None: _owning(pruner)}, found.isolated
+    plan, partner = _plan(graphs, pruner, reverse)
     masks = {key: checked_mask(graphs[key], one, run).mask for key, one in plan.items()}
-    for key, other in backward.items():
-        if key in plan and other not in plan:
+    sides = {key: _owning(one) for key, one in plan.items()}
+    for key in plan:
+        other = partner.get(key)
+        if other is not None and other not in plan:
             masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
-    return masks, 0
+            side, loops = sides[key]
+            sides[other] = ("out" if side == "in" else "in", loops)
+    return masks, sides, 0
 
 
-def _reverses(graphs: Mapping[Key, Graph], given: Mapping[Any, Any]) -> dict[Any, Any]:
-    """relation -> its reverse, by the caller's word or by the name `rev_` + name."""
+def _owning(pruner: Masker) -> tuple[str, str]:
+    return pruner.side, pruner.self_loops
+
+
+def _plan(
+    graphs: Mapping[Key, Graph], pruner: Plan, given: Mapping[Any, Any]
+) -> tuple[dict[Key, Masker], dict[Any, Any]]:
+    """(which relation gets which pruner, the reverse of each relation): by the caller's word, else `rev_` + name."""
     for key in [*given, *given.values()]:
         if key not in graphs:
             raise OptionError(f"reverse must name edge types of the data, got {key!r}; it has {list(graphs)}")
     relations: list[Any] = list(graphs)
-    turned = {(s, name, t): (t, f"rev_{name}", s) for s, name, t in relations}
-    return {**{key: other for key, other in turned.items() if other in graphs}, **given}
+    named = {(s, name, t): (t, f"rev_{name}", s) for s, name, t in relations}
+    forward = {**{key: other for key, other in named.items() if other in graphs}, **given}
+    partner: dict[Any, Any] = {**{other: key for key, other in forward.items()}, **forward}
+    if isinstance(pruner, Mapping):
+        for key in pruner:
+            if key not in graphs:
+                raise OptionError(f"pruner must map edge types of the data, got {key!r}; it has {relations}")
+        return dict(pruner), partner
+    plan: dict[Key, Masker] = {}
+    for key in sorted(relations, key=lambda key: key not in forward):  # of a pair, the one that is not the reverse
+        if partner.get(key) not in plan:
+            plan[key] = pruner
+    return plan, partner
 
 
 def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
@@ -130,6 +150,8 @@ def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
 
 def checked_mask(graph: Graph, pruner: Masker, run: Runtime) -> Outcome:
     """What the pruner keeps, after a word of warning if it prunes an undirected graph one direction at a time."""
+    if isinstance(pruner, type) or not hasattr(pruner, "mask_graph"):
+        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
     found = pruner.mask_graph(graph, run)
     if pruner.symmetric is None and not _SAID and not graph.undirected and not graph.bipartite and not found.mask.all():
         _warn_undirected(graph, run)
@@ -176,18 +198,12 @@ def _outside() -> int:
     return level
 
 
-def owner_factors(graph: Graph, mask: Array, side: str) -> Array:
-    """degree / kept of the owner of each edge as float32; 1 for self-loops."""
+def owner_factors(graph: Graph, mask: Array, side: str, self_loops: str = "free") -> Array:
+    """degree / kept of the owner of each edge as float32; 1 for self-loops that are not counted."""
     source, target = graph.ends()
     owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
-    real = np.ones(mask.shape, bool) if graph.bipartite else source != target
+    real = np.ones(mask.shape, bool) if graph.bipartite or self_loops == "edge" else source != target
     degree = np.bincount(owner[real], minlength=owners)
     kept = np.bincount(owner[real & mask], minlength=owners)
     factor = (degree / np.maximum(kept, 1)).astype(np.float32)
     return np.where(real, factor[owner], np.float32(1))
-
-
-def _side(pruner: Plan, key: Key) -> str:
-    if isinstance(pruner, Mapping):
-        return pruner[key].side if key in pruner else "out"  # a reverse relation: its owners are on the other side
-    return pruner.side

@@ -21,6 +21,7 @@ from lsprune.kernels.mix import CATEGORY, draw
 from lsprune.kernels.normals import UNIT, normal
 
 PARTS = ("owner", "edge", "neighbour")
+MOST_CATEGORIES = 1 << 16  # values that a category may have beyond four for each of its rows
 WIDEST_CATEGORY = 1024  # columns of M at most: beyond that, random vectors are as good as orthogonal anyway
 
 
@@ -169,6 +170,11 @@ def _category(column: Array, name: str, kind: int, seed: int, size: int | None) 
         wrong = least if least < 0 else most
         known = f"in [0, {values})" if size is not None else ">= 0"
         raise GraphError(f"{name} as a category must be {known}{' as fitted' * (size is not None)}, got {wrong}")
+    if values > max(MOST_CATEGORIES, 4 * column.size):
+        raise GraphError(
+            f"{name} is one integer column, so a category, but has values up to {most}; if they are quantities such as "
+            f"times or counts, make them floats"
+        )
     return Part(CategoryRows(name, max(values, 1), kind, seed), column)
 
 

@@ -75,6 +75,12 @@ def prune_command(
     method: Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")] = "lsp",
     hash_family: Annotated[str | None, typer.Option("--hash", help="A hash family; see `lsprune methods`.")] = None,
     side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None,
+    length: Annotated[float | None, typer.Option("--l", help="Projection: bin length (default: no bins).")] = None,
+    sparsity: Annotated[int | None, typer.Option(help="Entries that a hash function looks at.")] = None,
+    digest: Annotated[str | None, typer.Option(help="Threshold: mix, md5 or affine.")] = None,
+    bins: Annotated[int | None, typer.Option("--m", help="Threshold: number of bins of the digest.")] = None,
+    attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,
+    values: Annotated[str | None, typer.Option(help="unit (normalised, centred, scaled) or raw.")] = None,
     select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
     replace: Annotated[bool | None, typer.Option("--replace/--no-replace", help="Take an edge again?")] = None,
     ties: Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")] = None,
@@ -89,16 +95,20 @@ def prune_command(
 
     OUT appears whole or not at all, and is never IN.
     """
-    options = {
+    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins}
+    options: dict[str, Any] = {
         "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
-        "symmetric": symmetric, "self_loops": self_loops, "seed": seed,
+        "symmetric": symmetric, "self_loops": self_loops, "seed": seed, "values": values,
+        "attributes": None if attributes is None else _listed(attributes),
     }  # fmt: skip
-    columns = tuple(filter(None, (name.strip() for name in edge_attr.split(","))))
+    if any(value is not None for value in hashing.values()):
+        options["hash"] = {"name": hash_family or "projection", **_given(hashing)}
+    columns = tuple(_listed(edge_attr))
     with _errors(), _steps(3) as step:
         from lsprune.adapters.files import check_output, read_edges, write_edges
 
         check_output(output_file, source_file, *([features] if features else []))
-        pruner = make_pruner(method, preset, {name: value for name, value in options.items() if value is not None})
+        pruner = make_pruner(method, preset, _given(options))
         step(f"reading {source_file.name}")
         read = read_edges(
             source_file, source=source, target=target, edge_attr=columns, features=features, num_nodes=num_nodes
@@ -108,7 +118,16 @@ def prune_command(
         step(f"writing {output_file.name}")
         write_edges(output_file, read, mask)
     files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
-    _print({**files, **report}, as_json, lambda: _kept_table(output_file.name, report))
+    with _errors():
+        _print({**files, **report}, as_json, lambda: _kept_table(output_file.name, report))
+
+
+def _listed(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @app.command("methods")
@@ -122,7 +141,7 @@ def methods_command(as_json: Json = False) -> None:
             "methods": {name: kind.about for name, kind in METHODS.items()},
             "hash families": {name: kind.about for name, kind in FAMILIES.items()},
         }
-    _print(listed, as_json, lambda: _registry_table(listed))
+        _print(listed, as_json, lambda: _registry_table(listed))
 
 
 @app.command("demo")
@@ -132,12 +151,11 @@ def demo_command(as_json: Json = False) -> None:
     with _errors(), _steps(len(methods) + 1) as step:
         step("making a graph of 20,000 nodes and 200,000 edges")
         graph = power_law_graph(nodes=20_000, edges=200_000, features=64, seed=0)
-        small = power_law_graph(nodes=50, edges=500, features=64, seed=0)
         reports = {}
         for method in methods:
             step(f"pruning with {method}")
             pruner = make_pruner(method, None, {"keep": 0.5})
-            measured(small, pruner, None)  # the first call loads compiled code, which is not what is compared
+            measured(graph, pruner, None)  # the first call loads compiled code, which is not what is compared
             reports[method] = measured(graph, pruner, None)[1]
     _print(reports, as_json, lambda: _comparison_table(reports))
 
@@ -158,7 +176,7 @@ def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, 
     start = time.perf_counter()
     mask = pruner.mask(graph, threads=threads)
     seconds = time.perf_counter() - start
-    counts = asdict(summary(graph, mask, side=pruner.side))
+    counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))
     return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9)}
 
 

@@ -76,6 +76,20 @@ def explain_node(
     return Explanation(node, rules.side, stop - start, steps, tuple(reasons + loops))
 
 
+def explain_mask(graph: Graph, node: int, side: str, mask: Array, about: str) -> Explanation:
+    """What became of each edge that `node` owns, where owners choose nothing: one sentence for all of them."""
+    source, target = graph.ends()
+    owner, neighbour = (target, source) if side == "in" else (source, target)
+    owners = graph.num_targets if side == "in" else graph.num_sources
+    if not 0 <= node < owners:
+        raise GraphError(f"node must be in [0, {owners}), got {node}")
+    edges = np.flatnonzero(owner == node)
+    reasons = (
+        Reason(int(e), int(neighbour[e]), bool(mask[e]), None, f"decided over the whole graph: {about}") for e in edges
+    )
+    return Explanation(node, side, edges.size, int(mask[edges].sum()), tuple(reasons))
+
+
 def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
     source, target = graph.ends()
     found = np.flatnonzero((source == node) & (target == node))

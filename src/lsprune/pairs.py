@@ -25,6 +25,7 @@ class Pairs:
 
 def pair_up(owner: Array, neighbour: Array, rank: Array, nodes: int) -> Pairs:
     """Pairs of (u, v) with (v, u); of parallel edges the first taken goes with the first taken the other way."""
+    owner, neighbour = owner.astype(np.int64, copy=False), neighbour.astype(np.int64, copy=False)
     low, high = np.minimum(owner, neighbour), np.maximum(owner, neighbour)
     back = owner > neighbour
     order = np.lexsort((rank, back, high, low))
@@ -56,7 +57,7 @@ def symmetric_mask(
     # Which of several parallel edges goes with which needs all their ranks, also those of edges that are not kept.
     parallel = blank.parallel
     if rules.k is not None:
-        quota = degree if parallel else np.full(degree.shape, rules.k, np.int64)
+        quota = np.maximum(degree, rules.k) if parallel else np.full(degree.shape, rules.k, np.int64)
         rank = _known(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True))
         pairs = pair_up(owner, owned.neighbour, rank, nodes)
         return (_pair_ranks(pairs, rank, mode) <= rules.k)[pairs.of_slot]

@@ -24,6 +24,7 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
         pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
         e_id: put the positions of the kept edges on the result as `e_id`.
         rescale: weight the kept edges so that sums over neighbours keep their size.
+        reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores; in the worker of a loader 1, as there torch itself does.
 
     >>> import torch
@@ -38,14 +39,15 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     _: KW_ONLY
     e_id: bool = False
     rescale: bool = False
+    reverse: Any = None
     threads: int | None = None
 
     def forward(self, data: Any) -> Any:
         threads = 1 if self.threads is None and get_worker_info() is not None else self.threads
-        return prune(data, self.pruner, e_id=self.e_id, rescale=self.rescale, threads=threads)
+        return prune(data, self.pruner, e_id=self.e_id, rescale=self.rescale, reverse=self.reverse, threads=threads)
 
     def __repr__(self) -> str:
-        options = {"e_id": self.e_id, "rescale": self.rescale, "threads": self.threads}
+        options = {"e_id": self.e_id, "rescale": self.rescale, "reverse": self.reverse, "threads": self.threads}
         given = "".join(f", {name}={value}" for name, value in options.items() if value not in (False, None))
         pruner = dict(self.pruner) if isinstance(self.pruner, Mapping) else self.pruner
         return f"{type(self).__name__}({pruner!r}{given})"

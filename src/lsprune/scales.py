@@ -56,12 +56,20 @@ def check_fitted(parts: Mapping[str, Part], fitted: Mapping[str, Scale]) -> None
             )
 
 
+def check_finite(parts: Mapping[str, Part], runtime: Runtime) -> None:
+    """Raise for the first attribute that is not a finite float32."""
+    for part in parts.values():
+        _fit_raw(part.rows, runtime)
+
+
 def fit_scales(parts: Mapping[str, Part], *, unit: bool, runtime: Runtime) -> dict[str, Scale]:
     """The scale of each part: normalised, centred and scaled (`unit`), or raw values in one common fixed point."""
     done: dict[int, Scale] = {}
     for part in parts.values():
         if id(part.rows) not in done:
             fit = _fit_raw if not unit else _fit_column if part.rows.dim == 1 else _fit_unit
+            if part.rows.dim == 0:
+                raise GraphError(f"{part.rows.name} must have at least one column, got none")
             done[id(part.rows)] = replace(fit(part.rows, runtime), categories=part.categories)
     scales = {role: done[id(part.rows)] for role, part in parts.items()}
     if unit:
@@ -127,7 +135,9 @@ def _rows_at_a_time(rows: AnyRows, most: int) -> int:
 
 
 def _sample(rows: AnyRows) -> Array:
-    """Up to SAMPLE row numbers, evenly spaced; fewer of very wide rows."""
+    """All rows of edges, whose order must not matter; of nodes up to SAMPLE, evenly spaced, fewer of very wide ones."""
+    if rows.name == "edge_attr":
+        return np.arange(rows.count, dtype=np.int64)
     size = min(rows.count, max(min(SAMPLE, (1 << 24) // max(rows.dim, 1)), 16))
     return np.arange(size, dtype=np.int64) * rows.count // max(size, 1)
 
@@ -160,10 +170,10 @@ def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
 
     def top(lo: int, hi: int) -> None:
         block = rows.compressed(lo, hi)[2][None, :] if isinstance(rows, SparseRows) else rows.block(lo, hi)
-        tops.append(int(runtime.module.raw_top(block)))
-        if tops[-1] >= 255 << 23:
-            dense = rows.block(lo, hi)
-            check_row(rows, lo, int(np.flatnonzero(~np.isfinite(dense).all(axis=1))[0]))
+        found = int(runtime.module.raw_top(block))
+        if found >= 255 << 23:
+            check_row(rows, lo, int(np.flatnonzero(~np.isfinite(rows.block(lo, hi)).all(axis=1))[0]))
+        tops.append(found)
 
     runtime.spread(rows.count, _rows_at_a_time(rows, _ROWS), top)
     power = (max(tops) >> 23) - 127
@@ -173,11 +183,20 @@ def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
 def _fit_column(rows: AnyRows, runtime: Runtime) -> Scale:
     """A single column is centred and scaled but not normalised: its L2 norm would leave nothing but the sign."""
     scale = _fit_raw(rows, runtime)
-    block = rows.take(_sample(rows))
-    quanta = np.zeros(block.shape, np.int16)
-    runtime.module.quanta(block, False, scale.exponent, np.zeros(1, np.int32), quanta)
-    values = [int(value) for value in quanta[:, 0]]
-    count = max(len(values), 1)
-    centre = (2 * sum(values) + count) // (2 * count)
-    spread = math.isqrt(sum((value - centre) ** 2 for value in values) * 1024 // count)
-    return replace(scale, centre=(centre,), spread=(spread,))
+    sample = _sample(rows)
+    first, second, lock = [0], [0], Lock()
+
+    def moments(lo: int, hi: int) -> None:
+        block = rows.take(sample[lo:hi])
+        quanta = np.zeros(block.shape, np.int16)
+        runtime.module.quanta(block, False, scale.exponent, np.zeros(1, np.int32), quanta)
+        values = quanta[:, 0].astype(np.int64)
+        with lock:
+            first[0] += int(values.sum())
+            second[0] += int((values * values).sum())
+
+    runtime.spread(sample.size, 1 << 16, moments)
+    count = max(sample.size, 1)
+    centre = (2 * first[0] + count) // (2 * count)
+    variance = (second[0] * count - first[0] ** 2) * 1024 // (count * count)
+    return replace(scale, centre=(centre,), spread=(math.isqrt(variance),))

@@ -54,13 +54,15 @@ class Source:
     """Where the keys of a selection come from.
 
     keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
-    uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES.
+    uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES; `check`:
+    called instead of `keys` when nobody has a choice to make, for errors that must not depend on that.
     """
 
     keys: Callable[[int, int, int], Keys]
     bottom: bool = False
     replace: bool = False
     ties: int = 0
+    check: Callable[[], None] = lambda: None
 
 
 def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
@@ -189,6 +191,7 @@ def choose(
     else:
         needed = int((np.minimum(quota, degree) if ranked else quota * busy).max(initial=0))
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
+        source.check()
         return np.repeat((~busy).astype(np.uint8), degree)
     taken = np.zeros(slots, np.uint8)
     ranks = np.zeros(slots if ranked else 0, np.int32)

@@ -25,6 +25,7 @@ class NativeGraph:
         if None not in kept:
             return data
         _refuse_weight(kept[None], "a Graph")
+        refuse_e_id(kept[None], "a Graph")
         mask = kept[None].mask
         return replace(
             data,
@@ -52,13 +53,18 @@ class EdgeArray:
         if None not in kept:
             return data
         _refuse_weight(kept[None], "an edge array")
-        if kept[None].e_id:
-            raise OptionError("e_id cannot be stored in an edge array; use return_mask=True and np.flatnonzero(mask)")
+        refuse_e_id(kept[None], "an edge array")
         return compress(kept[None].mask, data)
 
     def masks(self, data: Array, masks: Mapping[Key, Array]) -> Array:
         """The mask `[E]`."""
         return masks[None]
+
+
+def refuse_e_id(kept: Kept, kind: str) -> None:
+    """Raise where edge ids were asked for and the object has no place for them."""
+    if kept.e_id:
+        raise OptionError(f"e_id cannot be stored in {kind}; use return_mask=True and np.flatnonzero(mask)")
 
 
 def _refuse_weight(kept: Kept, kind: str) -> None:

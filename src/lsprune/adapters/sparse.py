@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lsprune.adapters.arrays import refuse_e_id
 from lsprune.adapters.base import Kept, Key
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
@@ -40,6 +41,7 @@ class SparseMatrix:
         """A new matrix with the kept entries. Integer values become floats when weights rescale them."""
         if None not in kept:
             return data
+        refuse_e_id(kept[None], "a scipy matrix")
         matrix = _supported(data)
         smaller = _coo(matrix, kept[None]) if matrix.format == "coo" else _compressed(matrix, kept[None])
         return smaller.asformat(data.format)

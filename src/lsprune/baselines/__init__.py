@@ -10,7 +10,8 @@ from lsprune.baselines.local_random import LocalRandom
 from lsprune.baselines.no_edges import NoEdges
 from lsprune.baselines.random import Random
 from lsprune.errors import OptionError
-from lsprune.pruners import LSP, Pruner, read_saved
+from lsprune.pruners import LSP, Pruner
+from lsprune.pruners.saved import read_saved
 
 METHODS: dict[str, type[Pruner]] = {method.name: method for method in (LSP, Random, LocalRandom, First, NoEdges)}
 

@@ -10,7 +10,7 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.pruners import Local, short_repr
+from lsprune.pruners import Local
 from lsprune.select import Source
 
 
@@ -32,6 +32,3 @@ class First(Local):
             return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)[:, None]
 
         return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
-
-    def __repr__(self) -> str:
-        return short_repr(self)

@@ -11,7 +11,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
 from lsprune.kernels.mix import EDGE, draw
-from lsprune.pruners import Local, short_repr
+from lsprune.pruners import Local
 from lsprune.select import Source, bases
 
 
@@ -39,6 +39,3 @@ class LocalRandom(Local):
             return (out >> np.uint64(1)).astype(np.int64)[:, None]
 
         return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
-
-    def __repr__(self) -> str:
-        return short_repr(self)

@@ -9,7 +9,9 @@ import numpy as np
 
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
-from lsprune.pruners import Pruner, SelfLoops, check_choice, short_repr
+from lsprune.pruners import Pruner
+from lsprune.pruners.contract import SelfLoops
+from lsprune.pruners.options import check_choice, short_repr
 from lsprune.select import Outcome, outcome
 
 

@@ -7,17 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import SPAN, Runtime, plain
 from lsprune.kernels.mix import EDGE, draw
 from lsprune.pairs import pair_up
-from lsprune.pruners import Pruner, SelfLoops, Symmetric, check_budget, check_choice, check_seed, short_repr
+from lsprune.pruners import Budgeted
 from lsprune.select import Outcome, node_base, outcome, target_count, which_graph
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Random(Pruner):
+class Random(Budgeted):
     """Keeps a random share of the edges, met to the edge in every graph.
 
     Args:
@@ -30,21 +29,6 @@ class Random(Pruner):
 
     name: ClassVar[str] = "random"
     about: ClassVar[str] = "a random share of all edges, exact"
-
-    k: int | None = None
-    keep: float | None = None
-    side: str = "in"
-    symmetric: Symmetric | None = None
-    self_loops: SelfLoops = "free"
-    pooled: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_budget(self.k, self.keep)
-        check_choice("side", self.side, ("in", "out"))
-        check_choice("symmetric", self.symmetric, (None, "union", "intersection"))
-        check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
-        check_seed(self.seed)
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """The edges (or pairs) with the smallest draws, as many as the budget says."""
@@ -65,9 +49,7 @@ class Random(Pruner):
     def _chosen(self, graph: Graph, source: Array, target: Array, runtime: Runtime) -> Array:
         member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)
         of_edge = member[target] if graphs > 1 else np.zeros(0, np.int64)
-        if self.symmetric or graph.undirected:
-            if graph.bipartite:
-                raise OptionError("symmetric must be None for a relation between two node types")
+        if self.symmetry(graph):
             pairs = pair_up(source, target, np.zeros(source.shape, np.int64), graph.num_nodes)
             one = np.zeros(pairs.count, np.int64)
             one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair speaks for it
@@ -98,9 +80,6 @@ class Random(Pruner):
         edges = np.bincount(number, weights=np.bincount(owner, minlength=owners), minlength=graphs)
         share: Array = kept * sizes / np.maximum(edges, 1)
         return target_count(1.0, share)  # the same share of pairs as of edges
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
 
 def smallest(draws: Array, member: Array, counts: Array) -> Array:

@@ -62,6 +62,11 @@ class Family(ABC):
     about: ClassVar[str]
     needs_attributes: ClassVar[bool] = True
 
+    @property
+    def needs_k(self) -> bool:
+        """Whether the keys depend on the number of functions, so that a share of edges cannot be asked for."""
+        return False
+
     @abstractmethod
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count (count <= 16) for every edge."""

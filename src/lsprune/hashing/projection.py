@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -38,8 +39,8 @@ class Projection(Family):
     sparsity: int | None = None
 
     def __post_init__(self) -> None:
-        if self.l is not None and not 0 < self.l < float("inf"):
-            raise OptionError(f"l must be > 0 or None, got {self.l}; it is the bin length")
+        if self.l is not None and not (isinstance(self.l, Real) and 0 < self.l < float("inf")):
+            raise OptionError(f"l must be > 0 or None, got {self.l!r}; it is the bin length")
         if self.offset not in ("uniform", "normal"):
             raise OptionError(f'offset must be "uniform" or "normal", got {self.offset!r}')
         check_sparsity(self.sparsity)
@@ -49,6 +50,8 @@ class Projection(Family):
         weights = self._weights(view, first, count)
         if self.l is None:
             weights.pop("owner", None)  # the same for all edges of an owner: without bins it decides nothing
+        if not weights:  # and if there is nothing else, the tie rule decides everything
+            return of_nodes(view, np.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32))
         if self.l is None and list(weights) == ["neighbour"] and view.parts["neighbour"].index is None:
             part, scale = view.parts["neighbour"], view.scales["neighbour"]
             return of_nodes(view, project(view, part, scale, weights["neighbour"], width=8 if count <= 8 else 16))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -62,8 +63,13 @@ class Threshold(Family):
         if self.digest not in ("mix", "md5", "affine"):
             raise OptionError(f'digest must be "mix", "md5" or "affine", got {self.digest!r}')
         check_sparsity(self.sparsity)
-        if not abs(self.mean) < 2**20:
-            raise OptionError(f"mean must be a finite number, got {self.mean}; it is the mean of the thresholds")
+        if not (isinstance(self.mean, Real) and abs(self.mean) < 2**20):
+            raise OptionError(f"mean must be a finite number, got {self.mean!r}; it is the mean of the thresholds")
+
+    @property
+    def needs_k(self) -> bool:
+        """The shared signature of "affine" is made of k groups."""
+        return self.digest == "affine"
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""

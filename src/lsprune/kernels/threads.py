@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from lsprune.errors import OptionError
 
 Job = Callable[[], Any]
+_LIMIT: ContextVar[int | None] = ContextVar("lsprune_threads", default=None)
 
 
 def count(threads: int | None = None) -> int:
     """The number of threads to use: the argument, else LSPRUNE_THREADS, else the cores this process may use."""
     if threads is None:
+        if (limit := _LIMIT.get()) is not None:
+            return limit
         given = os.environ.get("LSPRUNE_THREADS", "").strip()
         if not given:
             return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
@@ -26,9 +31,20 @@ def count(threads: int | None = None) -> int:
     return threads
 
 
+@contextmanager
+def using(threads: int) -> Iterator[None]:
+    """Within this block, `count()` without an argument is `threads`."""
+    token = _LIMIT.set(threads)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
+
+
 def run(jobs: Iterable[Job], threads: int) -> None:
     """Run every job; the calling thread takes part. The first error stops the rest and is raised here."""
-    waiting = iter(jobs)
+    listed = list(jobs)
+    waiting = iter(listed)
     lock = threading.Lock()
     errors: list[BaseException] = []
 
@@ -43,7 +59,7 @@ def run(jobs: Iterable[Job], threads: int) -> None:
             except BaseException as error:  # handed to the caller below
                 errors.append(error)
 
-    helpers = [threading.Thread(target=work, daemon=True) for _ in range(threads - 1)]
+    helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, len(listed)) - 1)]
     for helper in helpers:
         helper.start()
     work()

@@ -23,7 +23,7 @@ class Summary:
     isolated: int  # nodes that had an edge to another node and have none left
 
 
-def summary(graph: Graph, mask: Array, side: str = "in") -> Summary:
+def summary(graph: Graph, mask: Array, side: str = "in", *, threads: int | None = None) -> Summary:
     """What `mask` keeps of `graph`.
 
     >>> import numpy as np
@@ -40,5 +40,5 @@ def summary(graph: Graph, mask: Array, side: str = "in") -> Summary:
         share=kept / graph.num_edges if graph.num_edges else 1.0,
         owners=int((before > 0).sum()),
         owners_cut=int((after < before).sum()),
-        isolated=outcome(graph, mask, runtime()).isolated,
+        isolated=outcome(graph, mask, runtime(threads)).isolated,
     )

@@ -70,6 +70,8 @@ def read_edges(
     nodes: Any = edges.num_nodes if num_nodes is None else num_nodes
     if x is None and nodes is None:
         _check_range(edges, path)
+    if features is not None and nodes is None:
+        _check_rows(edges, x, Path(features))
     with _naming(path):
         return FileGraph(_graph(edges, x, nodes), edges.content, inputs)
 
@@ -119,6 +121,13 @@ def _reader(suffix: str) -> Any:
     from lsprune.adapters.files import text
 
     return text.read
+
+
+def _check_rows(edges: Edges, x: Any, features: Path) -> None:
+    ids = [end for end in (edges.source, edges.target) if end is not None and end.size]
+    largest = max((int(end.max()) for end in ids), default=-1)
+    if largest >= x.shape[0]:
+        raise FormatError(f"{features}: has {x.shape[0]} rows, but the edges name node {largest}")
 
 
 def _features(path: Path) -> Any:

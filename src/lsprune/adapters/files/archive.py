@@ -24,6 +24,7 @@ class Arrays:
 
     arrays: Mapping[str, Array]
     ends: tuple[str, ...]  # names of the arrays that hold the edges themselves
+    used: tuple[str, ...]  # names of the arrays that were read as edge attributes
     count: int
     compressed: bool
 
@@ -36,22 +37,35 @@ class Arrays:
 
         write_columns(handle, suffix, self._columns(mask))
 
+    def check(self, path: Path) -> None:
+        """Raise for an array that is named as one of the edges and has another length."""
+        for name in self.arrays:
+            try:
+                self._of_edges(name)
+            except FormatError as error:
+                raise FormatError(f"{path}: {error}") from None
+
     def _kept(self, name: str, mask: Array) -> Array:
         array = self.arrays[name]
-        if name == "indptr":
+        if name == "indptr" and name in self.ends:
             from lsprune.kernels import compress_csr
 
             return np.asarray(compress_csr(array, mask))
-        if name == "edge_index":
+        if name == "edge_index" and name in self.ends:
             return array[:, mask]
         return array[mask] if self._of_edges(name) else array
 
     def _of_edges(self, name: str) -> bool:
-        if name in self.ends:
+        if name in self.ends or name in self.used:
             return True
         named = name.startswith("edge_") and not name.startswith("edge_label")
         array = self.arrays[name]
-        return named and array.ndim > 0 and array.shape[0] == self.count
+        if named and name != "edge_index" and array.shape[:1] != (self.count,):
+            raise FormatError(
+                f"{name} must have one entry for each of the {self.count} edges, got {list(array.shape)}; "
+                "what does not belong to the edges needs a name that does not start with edge_"
+            )
+        return named and name != "edge_index"
 
     def _columns(self, mask: Array) -> dict[str, Array]:
         others = [name for name in self.arrays if not self._of_edges(name)]
@@ -94,9 +108,11 @@ def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[st
     need(list(arrays), edge_attr, path)
     used = edge_attr or tuple(name for name in ("edge_attr",) if name in arrays)
     count = (found["target"] if "target" in found else found["source"]).shape[0]
+    content = Arrays(arrays, ends, used, count, is_compressed(path))
+    content.check(path)
     return Edges(
         **found,
-        content=Arrays(arrays, ends, count, is_compressed(path)),
+        content=content,
         edge_attr=_attributes(arrays, used, path),
         x=arrays.get("x"),
         num_nodes=_num_nodes(arrays.get("num_nodes"), path),

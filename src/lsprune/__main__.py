@@ -1,0 +1,5 @@
+"""`python -m lsprune`: the command line."""
+
+from lsprune.cli import main
+
+main()

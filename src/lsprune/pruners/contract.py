@@ -1,0 +1,206 @@
+"""The pruner contract: options in, `mask(graph)` out."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+
+from lsprune import adapters, apply
+from lsprune.errors import FormatError, OptionError
+from lsprune.explain import Explanation, explain_mask, explain_node
+from lsprune.graph import SIDES, Array, Graph, Owned
+from lsprune.hashing import FAMILIES, Family, family
+from lsprune.kernels import Runtime, runtime
+from lsprune.pairs import symmetric_mask
+from lsprune.pruners.options import check_budget, check_choice, check_flag, check_seed, short_repr
+from lsprune.pruners.saved import read_saved, write_saved
+from lsprune.select import Outcome, Source, choose, group, neighbour_base_of_owner, owners_outcome, quotas
+
+Symmetric = Literal["union", "intersection"]
+SelfLoops = Literal["free", "edge", "drop"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pruner(ABC):
+    """A function from a graph to a boolean mask over its edges; its fields are its options."""
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def side(self) -> str:
+        """Which end of an edge owns it."""
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> str | None:
+        """How the two directions of an edge are kept together."""
+
+    @property
+    @abstractmethod
+    def self_loops(self) -> str:
+        """What becomes of self-loops."""
+
+    @abstractmethod
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """What to keep of a `Graph`."""
+
+    def fit(self, data: Any, *, threads: int | None = None) -> Self:
+        """A pruner that has learned what it needs from `data` (the training graphs)."""
+        return self
+
+    def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
+        """True for every edge to keep, in the caller's edge order: bool array, list of arrays or dict by relation."""
+        return apply.mask(data, self, threads=threads, executor=executor)
+
+    def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
+        """Why each edge that `node` owns was kept or removed; print the result.
+
+        >>> from lsprune import LSP
+        >>> graph = Graph.from_edges(np.array([[0, 1, 2], [3, 3, 3]]))
+        >>> sum(reason.kept for reason in LSP(k=1, hash="identity").explain(graph, 3).edges)
+        1
+        """
+        graphs = adapters.find(data).graphs(data)
+        if set(graphs) != {None}:
+            raise OptionError("explain must be given a single relation; take it out of the HeteroData first")
+        return self._explain(graphs[None], node, runtime(threads))
+
+    def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
+        return explain_mask(graph, node, self.side, self.mask_graph(graph, run).mask, self.about)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options as plain data: what `from_dict`, TOML files, the command line and result lines use."""
+        options = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "fitted"}
+        return {"method": self.name, **options}
+
+    @classmethod
+    def from_dict(cls, options: dict[str, Any]) -> Self:
+        """The pruner that `to_dict` described."""
+        options = dict(options)
+        if options.pop("method", cls.name) != cls.name:
+            raise OptionError(f"method must be {cls.name!r} for {cls.__name__}")
+        known = {f.name for f in dataclasses.fields(cls)}
+        for name in options:
+            if name not in known:
+                has = ", ".join(sorted(known - {"fitted"}))
+                raise OptionError(f"{name} is not an option of {cls.name}; it has {has}")
+        if isinstance(options.get("hash"), dict):
+            options["hash"] = _family_from(options["hash"])
+        if isinstance(options.get("attributes"), list):
+            options["attributes"] = tuple(options["attributes"])
+        return cls(**options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pruner, with what it was fitted to, as one `.npz` file (JSON and arrays, no pickle)."""
+        arrays, state = self._state()
+        write_saved(path, self.to_dict(), state, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """The pruner that `save` wrote."""
+        document, arrays = read_saved(path)
+        try:
+            return cls.from_dict(document["pruner"])._with_state(arrays, document["state"])
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path} does not hold a valid {cls.name} pruner: {error}") from None
+
+    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        return {}, {}
+
+    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> Self:
+        return self
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Family):
+        return {"name": value.name, **dataclasses.asdict(value)}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _family_from(options: dict[str, Any]) -> Family:
+    rest = dict(options)
+    kind = FAMILIES[family(str(rest.pop("name", ""))).name]
+    known = {f.name for f in dataclasses.fields(kind)}
+    for name in rest:
+        if name not in known:
+            has = ", ".join(sorted(known)) or "none"
+            raise OptionError(f"{name} is not an option of hash {kind.name}; it has {has}")
+    return kind(**rest)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgeted(Pruner):
+    """A pruner with a budget: all but `NoEdges`.
+
+    Args:
+        k: the most edges an owner keeps. keep: the share of edges to keep, in (0, 1], met to the edge. Exactly one.
+        side: "in": the target owns an edge (what it aggregates); "out": the source does.
+        symmetric: keep both directions of an edge when either ("union") or both ("intersection") owners take it.
+        self_loops: "free" (kept, not counted), "edge" (like any other) or "drop".
+        pooled: meet `keep` over all graphs together instead of in each of them.
+        seed: the only source of chance.
+    """
+
+    k: int | None = None
+    keep: float | None = None
+    side: Literal["in", "out"] = "in"
+    symmetric: Symmetric | None = None
+    self_loops: SelfLoops = "free"
+    pooled: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_budget(self.k, self.keep)
+        check_choice("side", self.side, SIDES)
+        check_choice("symmetric", self.symmetric, (None, "union", "intersection"))
+        check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
+        check_flag("pooled", self.pooled)
+        check_seed(self.seed)
+        for name, kind in (("k", int), ("keep", float), ("pooled", bool), ("seed", int)):  # numpy scalars to Python's
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, kind(getattr(self, name)))
+
+    def symmetry(self, graph: Graph) -> str | None:
+        """How pairs are kept together in this graph; raises where there are none."""
+        mode = self.symmetric or ("union" if graph.undirected else None)
+        if mode and graph.bipartite:
+            raise OptionError("symmetric must be None for a relation between two node types: it has no reverse edges")
+        return mode
+
+    def __repr__(self) -> str:
+        """The options that differ from the defaults."""
+        return short_repr(self)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Local(Budgeted):
+    """A pruner that lets every owner choose among its own edges."""
+
+    @abstractmethod
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """Where the keys of this graph's edges come from."""
+
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """What to keep of a `Graph`."""
+        mode = self.symmetry(graph)
+        owned = group(graph, self, runtime)
+        source = self.source(graph, owned, runtime)
+        base = neighbour_base_of_owner(graph, self.side)
+        if mode:
+            taken = symmetric_mask(graph, self, mode, owned, source, base, runtime)
+            return owners_outcome(graph, owned, taken, self.self_loops, runtime)
+        quota = quotas(np.diff(owned.indptr), graph, self)
+        taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
+        return owners_outcome(graph, owned, taken, self.self_loops, runtime, quota)
+
+    def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
+        owned = group(graph, self, run)
+        source = self.source(graph, owned, run)
+        return explain_node(graph, self, node, self.mask_graph(graph, run).mask, owned, source, run)

@@ -1,0 +1,177 @@
+"""LSP itself: which hash, which attributes, which preset."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from lsprune import adapters
+from lsprune.attributes import PARTS, describe
+from lsprune.errors import OptionError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing import FAMILIES, Family, Projection, Threshold, family
+from lsprune.hashing.base import Keys, View
+from lsprune.kernels import Runtime, runtime
+from lsprune.pruners.contract import Local
+from lsprune.pruners.options import check_choice, check_flag
+from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
+from lsprune.select import TIES, Source, bases
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LSP(Local):
+    """Locality-Sensitive Pruning: every owner keeps the edges whose attributes hash to the smallest keys.
+
+    `LSP(...)` is calibrated: rows L2-normalised, then centred and scaled; edge and neighbour attributes.
+    `LSP.paper(...)` is the paper's text, `LSP.published(...)` what its own runs did.
+
+    Args:
+        k, keep, side, symmetric, self_loops, pooled, seed: as for every pruner.
+        hash: a hash family, or its name with default options.
+        select: "functions": step z uses hash function z; "bottom": the k smallest of one function.
+        replace: True is Algorithm 1 to the letter: the union of the k winners, so an owner may keep fewer than k.
+        ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
+        attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
+        values: "unit" (L2-normalised, centred, scaled) or "raw".
+
+    >>> LSP(keep=0.5)
+    LSP(keep=0.5)
+    """
+
+    name: ClassVar[str] = "lsp"
+    about: ClassVar[str] = "locality-sensitive pruning: the edges whose attributes have the smallest hashes"
+
+    hash: Family | str = field(default_factory=Projection)
+    select: Literal["functions", "bottom"] = "functions"
+    replace: bool = False
+    ties: Literal["hash", "id", "position"] = "hash"
+    attributes: tuple[str, ...] = ("edge", "neighbour")
+    values: Literal["unit", "raw"] = "unit"
+    fitted: tuple[tuple[str, Scale], ...] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.hash, str):
+            object.__setattr__(self, "hash", family(self.hash))
+        if not isinstance(self.hash, Family):
+            raise OptionError(f"hash must be a hash family or one of {', '.join(FAMILIES)}, got {self.hash!r}")
+        check_choice("select", self.select, ("functions", "bottom"))
+        check_choice("ties", self.ties, TIES)
+        check_choice("values", self.values, ("unit", "raw"))
+        self._check_attributes()
+        check_flag("replace", self.replace)
+        if self.replace and self.keep is not None:
+            raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
+        if self.replace and self.select == "bottom":
+            raise OptionError('replace must be False with select="bottom": one function would take one edge k times')
+        if self.family.needs_k and self.k is None:
+            raise OptionError("k must be given with this hash: its signature depends on the number of functions")
+
+    def _check_attributes(self) -> None:
+        given = self.attributes
+        if not isinstance(given, (list, tuple)) or not given or not set(given) <= set(PARTS):
+            raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {given!r}")
+        object.__setattr__(self, "attributes", tuple(role for role in PARTS if role in given))
+
+    @classmethod
+    def paper(cls, kind: Literal["p", "t"], *, k: int, seed: int = 0) -> LSP:
+        """LSP-P or LSP-T as the paper's text has it."""
+        check_choice("kind", kind, ("p", "t"))
+        chosen = Projection(l=1.0) if kind == "p" else Threshold(digest="md5", sparsity=None)
+        return cls(k=k, hash=chosen, side="out", attributes=PARTS, values="raw", ties="position", seed=seed)
+
+    @classmethod
+    def published(cls, kind: Literal["p", "t"], *, k: int, sparsity: int = 25, seed: int = 0) -> LSP:
+        """LSP-P or LSP-T as the paper's own runs computed it."""
+        check_choice("kind", kind, ("p", "t"))
+        chosen = (
+            Projection(l=1.0, offset="normal", sparsity=sparsity)
+            if kind == "p"
+            else Threshold(digest="affine", sparsity=sparsity, mean=1.0)
+        )
+        return cls(
+            k=k, hash=chosen, side="out", attributes=PARTS, values="raw", ties="position", self_loops="edge", seed=seed
+        )
+
+    @property
+    def family(self) -> Family:
+        """The hash family."""
+        assert isinstance(self.hash, Family)
+        return self.hash
+
+    def fit(self, data: Any, *, threads: int | None = None) -> LSP:
+        """A pruner whose scales come from `data` (the training graphs): use it on every other graph too."""
+        graphs = adapters.find(data).graphs(data)
+        if set(graphs) != {None}:
+            raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
+        return self._fitted_on(graphs[None], runtime(threads))
+
+    def _fitted_on(self, graph: Graph, run: Runtime) -> LSP:
+        if not self.family.needs_attributes:
+            return self
+        parts = describe(graph, self.side, self.attributes, seed=self.seed)
+        scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
+        return dataclasses.replace(self, fitted=tuple(scales.items()))
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """Keys from the hash family; an unfitted pruner is fitted on this graph first."""
+        made: list[View] = []
+
+        def keys(first: int, count: int, total: int) -> Keys:
+            if not made:  # only when some owner has a choice to make
+                made.append(self._view(graph, owned, self.k or total, runtime))
+            return self.family.keys(made[0], first, count)
+
+        def check() -> None:
+            if self.family.needs_attributes and graph.num_edges and not made:
+                parts = describe(graph, self.side, self.attributes, seed=self.seed, sizes=_sizes(self.fitted))
+                check_finite(parts, runtime)
+
+        ties = TIES.index(self.ties)
+        return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)
+
+    def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
+        ready = self if self.fitted is not None else self._fitted_on(graph, run)
+        scales = dict(ready.fitted or ())
+        parts = (
+            describe(graph, self.side, tuple(scales), seed=self.seed, sizes=_sizes(ready.fitted))
+            if self.family.needs_attributes
+            else {}
+        )
+        check_fitted(parts, scales)
+        return View(
+            owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
+            neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
+            neighbour_base=bases(graph, self.side)[1], runtime=run,
+        )  # fmt: skip
+
+    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        if self.fitted is None:
+            return {}, {}
+        arrays: dict[str, Array] = {}
+        for role, scale in self.fitted:
+            arrays[f"{role}.centre"] = np.array(scale.centre, np.int32)
+            arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
+        return arrays, {role: {name: getattr(scale, name) for name in _NUMBERS} for role, scale in self.fitted}
+
+    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> LSP:
+        if not state:
+            return self
+        scales = {
+            role: Scale(
+                centre=tuple(arrays[f"{role}.centre"].tolist()), spread=tuple(arrays[f"{role}.spread"].tolist()),
+                **{name: values[name] for name in _NUMBERS},
+            )
+            for role, values in state.items()
+        }  # fmt: skip
+        return dataclasses.replace(self, fitted=tuple(scales.items()))
+
+
+_NUMBERS = ("exponent", "unit", "shift", "categories")
+
+
+def _sizes(fitted: tuple[tuple[str, Scale], ...] | None) -> dict[str, int] | None:
+    return None if fitted is None else {role: scale.categories for role, scale in fitted}
