@@ -54,7 +54,7 @@ def measure(name: str, edges: int, nodes: int) -> None:
         ),
         "select": lambda: choose(owned, quota, ready, none, 0, run, ranked=False),
         "copy": lambda: run.spread(
-            owned.neighbour.shape[0], 1 << 18, lambda lo, hi: gather_out(lo, hi, owned.neighbour, keys.table, wide)
+            owned.neighbour.shape[0], lambda lo, hi: gather_out(lo, hi, owned.neighbour, keys.table, wide)
         ),
     }
     least(tasks, rounds=1)

@@ -90,20 +90,22 @@ def test_rows_that_are_not_finite_are_found(where):
         assert module.raw_top(x) >= 255 << 23
 
 
+@pytest.mark.parametrize("one_level", [True, False])
 @pytest.mark.parametrize("skip", [True, False])
 @pytest.mark.parametrize(("nodes", "edges"), [(1, 5), (9000, 30000), (5000, 0), (0, 0)])
-def test_grouping_is_stable_and_the_same_on_any_number_of_threads(nodes, edges, skip):
+def test_grouping_is_stable_and_the_same_on_any_number_of_threads(nodes, edges, skip, one_level, monkeypatch):
+    monkeypatch.setattr(cpu, "ONE_LEVEL", 1 << 40 if one_level or not edges else 0)
     rng = np.random.default_rng(0)
     owner, neighbour = rng.integers(0, max(nodes, 1), (2, edges if nodes else 0))
-    expected = reference.group(owner, neighbour, nodes, skip, 1)
+    expected = reference.group(owner, neighbour, nodes, nodes, skip, 1)
     for count in (1, 2, 5):
-        for ours, theirs in zip(cpu.group(owner, neighbour, nodes, skip, count), expected, strict=True):
+        for ours, theirs in zip(cpu.group(owner, neighbour, nodes, nodes, skip, count), expected, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
 
 def test_grouping_takes_ids_that_need_64_bits():
     owner, neighbour = np.array([1, 0, 1]), np.array([2**40, 5, 2**33])
-    indptr, other, edge = cpu.group(owner, neighbour, 2, True, 2)
+    indptr, other, edge = cpu.group(owner, neighbour, 2, 2**41, True, 2)
     assert (indptr.tolist(), other.tolist(), edge.tolist()) == ([0, 1, 3], [5, 2**40, 2**33], [1, 0, 2])
 
 

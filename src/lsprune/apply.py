@@ -13,7 +13,7 @@ from lsprune import adapters
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.errors import GraphError, IsolatedWarning, OptionError, SymmetryWarning
 from lsprune.graph import Array, Graph
-from lsprune.kernels import SPAN, Runtime, plain, runtime
+from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels import threads as pool
 from lsprune.select import Outcome
 
@@ -176,7 +176,7 @@ def found_undirected(graph: Graph, run: Runtime) -> bool:
     """Whether every edge has its reverse (up to a chance of 2^-64), in one pass and without sorting."""
     source, target = (plain(end) for end in graph.ends())
     parts: list[int] = []
-    run.spread(source.shape[0], SPAN, lambda lo, hi: parts.append(int(run.module.balance(source, target, lo, hi))))
+    run.spread(source.shape[0], lambda lo, hi: parts.append(int(run.module.balance(source, target, lo, hi))))
     return sum(parts) % 2**64 == 0
 
 

@@ -101,7 +101,7 @@ def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
             histogram[:] += counts
             squares[:] += sums
 
-    runtime.spread(sample.size, _rows_at_a_time(rows, _SAMPLE_ROWS), spread)
+    runtime.spread(sample.size, spread, _rows_at_a_time(rows, _SAMPLE_ROWS))
     exponent = _finest(histogram)
     variance = squares // max(sample.size, 1)
     return Scale(
@@ -125,7 +125,7 @@ def _column_sums(rows: AnyRows, runtime: Runtime) -> Array:
         with lock:
             total[:] += sums
 
-    runtime.spread(rows.count, _rows_at_a_time(rows, _ROWS), one)
+    runtime.spread(rows.count, one, _rows_at_a_time(rows, _ROWS))
     return total
 
 
@@ -175,7 +175,7 @@ def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
             check_row(rows, lo, int(np.flatnonzero(~np.isfinite(rows.block(lo, hi)).all(axis=1))[0]))
         tops.append(found)
 
-    runtime.spread(rows.count, _rows_at_a_time(rows, _ROWS), top)
+    runtime.spread(rows.count, top, _rows_at_a_time(rows, _ROWS))
     power = (max(tops) >> 23) - 127
     return Scale(exponent=min(14 - power, 40), unit=False, centre=(0,) * rows.dim, spread=(0,) * rows.dim)
 
@@ -195,7 +195,7 @@ def _fit_column(rows: AnyRows, runtime: Runtime) -> Scale:
             first[0] += int(values.sum())
             second[0] += int((values * values).sum())
 
-    runtime.spread(sample.size, 1 << 16, moments)
+    runtime.spread(sample.size, moments, 1 << 16)
     count = max(sample.size, 1)
     centre = (2 * first[0] + count) // (2 * count)
     variance = (second[0] * count - first[0] ** 2) * 1024 // (count * count)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
-from lsprune.kernels import SPAN, Runtime, plain
+from lsprune.kernels import Runtime, plain
 from lsprune.kernels.mix import OWNER, draw
 
 TIES = ("hash", "id", "position")
@@ -78,7 +78,8 @@ def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
         return Owned(*runtime.module.without_loops(indptr, neighbour, runtime.threads))
     source, target = (plain(end) for end in graph.ends())
     owner, neighbour = (target, source) if rules.side == "in" else (source, target)
-    return Owned(*runtime.module.group(owner, neighbour, owners, skip, runtime.threads))
+    neighbours = graph.num_sources if rules.side == "in" else graph.num_targets
+    return Owned(*runtime.module.group(owner, neighbour, owners, neighbours, skip, runtime.threads))
 
 
 def node_base(ptr: Array | None) -> Array:
@@ -239,7 +240,7 @@ def over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]
     cuts = np.searchsorted(owned.indptr, np.arange(parts + 1) * slots // parts)
     cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
     spans = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
-    runtime.spread(len(spans), 1, lambda i, _: work(*spans[i]))
+    runtime.spread(len(spans), lambda i, _: work(*spans[i]), 1)
 
 
 def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
@@ -249,7 +250,7 @@ def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
     had, has = np.zeros(graph.num_nodes, np.uint8), np.zeros(graph.num_nodes, np.uint8)
     source, target = (plain(end) for end in graph.ends())
     kept, module = mask.view(np.uint8), runtime.module
-    runtime.spread(mask.shape[0], SPAN, lambda lo, hi: module.touch(source, target, kept, lo, hi, had, has))
+    runtime.spread(mask.shape[0], lambda lo, hi: module.touch(source, target, kept, lo, hi, had, has))
     return Outcome(mask, int((had > has).sum()))
 
 
@@ -267,12 +268,12 @@ def owners_outcome(
     had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
     if quota is None:
         has = np.zeros(rows, np.uint8)
-        runtime.spread(rows, SPAN, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
+        runtime.spread(rows, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
     else:
         has = had & (quota > 0)
     without = (has == 0).view(np.uint8)
     if without.any():
-        runtime.spread(taken.shape[0], SPAN, lambda lo, hi: module.touch_neighbours(
+        runtime.spread(taken.shape[0], lambda lo, hi: module.touch_neighbours(
             owned.neighbour, taken, without, lo, hi, had, has))  # fmt: skip
     return Outcome(mask, int((had > has).sum()))
 
@@ -285,5 +286,5 @@ def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: 
     if owned.edge.shape[0] < mask.shape[0]:
         mask[:] = self_loops == "free"
     edge = owned.edge
-    runtime.spread(taken.shape[0], SPAN, lambda lo, hi: runtime.module.scatter_taken(taken, edge, lo, hi, mask))
+    runtime.spread(taken.shape[0], lambda lo, hi: runtime.module.scatter_taken(taken, edge, lo, hi, mask))
     return mask

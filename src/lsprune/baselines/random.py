@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.graph import Array, Graph
-from lsprune.kernels import SPAN, Runtime, plain
+from lsprune.kernels import Runtime, plain
 from lsprune.kernels.mix import EDGE, draw
 from lsprune.pairs import pair_up
 from lsprune.pruners import Budgeted
@@ -64,7 +64,7 @@ class Random(Budgeted):
         out = np.empty(first.shape[0], np.uint64)
         first_base, second_base = node_base(graph.source_ptr), node_base(graph.target_ptr)
         start = draw(self.seed, EDGE)
-        runtime.spread(out.shape[0], SPAN, lambda lo, hi: runtime.module.hash_ends(
+        runtime.spread(out.shape[0], lambda lo, hi: runtime.module.hash_ends(
             start, first, second, first_base, second_base, lo, hi, out))  # fmt: skip
         return out
 

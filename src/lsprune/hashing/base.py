@@ -15,7 +15,7 @@ import numpy as np
 
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array, Owned
-from lsprune.kernels import SPAN, Runtime, check_row, not_finite
+from lsprune.kernels import Runtime, check_row, not_finite
 from lsprune.scales import Scale
 
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
@@ -92,7 +92,7 @@ def _project_sparse(view: View, rows: SparseRows, scale: Scale, centre: Array, w
         parts = rows.compressed(lo, hi)
         check_row(rows, lo, kernel(*parts, scale.unit, scale.exponent, centre, weights, out[lo:hi]))
 
-    view.runtime.spread(rows.count, SPAN, one)
+    view.runtime.spread(rows.count, one)
     return out
 
 

@@ -46,16 +46,18 @@ class Runtime:
         """The executor's functions."""
         return import_module(EXECUTORS[self.executor])
 
-    def spread(self, total: int, size: int, work: Callable[[int, int], Any]) -> None:
-        """Call work(lo, hi) over `[0, total)` in spans of at most `size`, on all threads."""
-        if size == SPAN:  # several spans for each thread, so that none waits long for the last one
-            size = max(min(SPAN, -(-total // (8 * self.threads))), 1 << 12)
+    def spread(self, total: int, work: Callable[[int, int], Any], size: int | None = None) -> None:
+        """Call work(lo, hi) over `[0, total)` on all threads, in spans of `size`.
+
+        Without a size there are several spans for each thread, so that none waits long for the last one.
+        """
+        size = size or max(min(SPAN, -(-total // (8 * self.threads))), min(SPAN, 1 << 12))
         pool.run((_bound(work, lo, hi) for lo, hi in pool.spans(total, size)), self.threads)
 
     def over_rows(self, rows: Rows, work: Callable[[Array, int, int], int | None], size: int = ROWS) -> None:
         """Call work(block, lo, hi) over all rows; a row number that it gives back is one that is not finite."""
         size = max(min(size, BLOCK_VALUES // max(rows.dim, 1)), 1)
-        self.spread(rows.count, size, lambda lo, hi: check_row(rows, lo, work(rows.block(lo, hi), lo, hi)))
+        self.spread(rows.count, lambda lo, hi: check_row(rows, lo, work(rows.block(lo, hi), lo, hi)), size)
 
 
 def check_row(rows: Rows, lo: int, bad: int | None) -> None:
@@ -122,5 +124,5 @@ def compress_csr(indptr: Array, mask: Array) -> Array:
     rows = indptr.shape[0] - 1
     kept = np.zeros(rows + 1, np.int64)
     run, offsets, flags = runtime(), plain(indptr.astype(np.int64, copy=False)), plain(mask).view(np.uint8)
-    run.spread(rows, SPAN, lambda lo, hi: run.module.count_rows(offsets, flags, lo, hi, kept))
+    run.spread(rows, lambda lo, hi: run.module.count_rows(offsets, flags, lo, hi, kept))
     return np.cumsum(kept).astype(indptr.dtype, copy=False)

@@ -212,7 +212,9 @@ def signature(
     return bad
 
 
-def group(owner: Array, neighbour: Array, owners: int, skip: bool, threads: int) -> tuple[Array, Array, Array]:
+def group(
+    owner: Array, neighbour: Array, owners: int, neighbours: int, skip: bool, threads: int
+) -> tuple[Array, Array, Array]:
     """(indptr, neighbour, edge): the edges of each owner in the caller's order, without self-loops if `skip`."""
     rows: list[list[int]] = [[] for _ in range(owners)]
     for e, (u, v) in enumerate(zip(owner.tolist(), neighbour.tolist(), strict=True)):
@@ -228,7 +230,7 @@ def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array,
     owner = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     if not (owner == neighbour).any():
         return indptr, neighbour, None
-    return group(owner, neighbour, len(indptr) - 1, True, threads)
+    return group(owner, neighbour, len(indptr) - 1, len(indptr) - 1, True, threads)
 
 
 def scatter_taken(taken: Array, edge: Array, lo: int, hi: int, mask: Array) -> None:

@@ -24,6 +24,7 @@ scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
 
 SPAN = 1 << 17  # edges a thread takes at a time
+ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 4 MB
 
 
 def unit_sums(x: Array, sums: Array) -> int:
@@ -68,21 +69,52 @@ def signature(
     return int(quantise.signature(x, x.view(np.int32), unit, exponent, centre, entry, threshold, code, out))
 
 
-def group(owner: Array, neighbour: Array, owners: int, skip: bool, threads: int) -> tuple[Array, Array, Array]:
+def group(
+    owner: Array, neighbour: Array, owners: int, neighbours: int, skip: bool, threads: int
+) -> tuple[Array, Array, Array]:
     edges_in = owner.shape[0]
-    buckets = max(1, ((owners - 1) >> grouping.BITS) + 1)
     chunks = pool.spans(edges_in, max(1, -(-edges_in // threads)))
-    counts = np.zeros((len(chunks), buckets), np.int64)
+    kind = np.int32 if edges_in < 2**31 and neighbours < 2**31 else np.int64
+    sort = _group_at_once if owners * max(len(chunks), 1) <= ONE_LEVEL else _group_by_buckets
+    return sort(owner, neighbour, owners, skip, threads, chunks, kind)
+
+
+def _group_at_once(
+    owner: Array, neighbour: Array, owners: int, skip: bool, threads: int, chunks: list[tuple[int, int]], kind: Any
+) -> tuple[Array, Array, Array]:
+    starts, total = _starts(grouping.count_owners, owner, neighbour, skip, threads, chunks, owners)
+    indptr = np.append(starts[0], total)
+    sorted_neighbour, sorted_edge = np.empty(total, kind), np.empty(total, kind)
     pool.run(
-        (_job(grouping.count_chunk, owner, neighbour, lo, hi, skip, counts[i]) for i, (lo, hi) in enumerate(chunks)),
+        (
+            _job(grouping.place_chunk, owner, neighbour, lo, hi, skip, starts[i], sorted_neighbour, sorted_edge)
+            for i, (lo, hi) in enumerate(chunks)
+        ),
         threads,
     )
-    ends = np.cumsum(counts.T.ravel())  # bucket by bucket, and within a bucket chunk by chunk: the order is stable
-    total = int(ends[-1]) if ends.size else 0
-    starts = np.ascontiguousarray((ends - counts.T.ravel()).reshape(buckets, -1).T)
-    borders = np.append(starts[0], total) if chunks else np.zeros(buckets + 1, np.int64)
-    small = edges_in < 2**31 and owners < 2**31 and neighbour.dtype.itemsize <= 8 and _fits(neighbour)
-    kind = np.int32 if small else np.int64
+    return indptr, sorted_neighbour, sorted_edge
+
+
+def _starts(
+    count: Any, owner: Array, neighbour: Array, skip: bool, threads: int, chunks: list[tuple[int, int]], places: int
+) -> tuple[Array, int]:
+    """Where each chunk writes its first edge of each place, `[chunks + 1, places]` by place, then chunk; and the total."""
+    counts = np.zeros((len(chunks), places), np.int64)
+    pool.run((_job(count, owner, neighbour, lo, hi, skip, counts[i]) for i, (lo, hi) in enumerate(chunks)), threads)
+    starts = np.zeros((len(chunks) + 1, places + 1), np.int64)
+    np.cumsum(counts.sum(axis=0), out=starts[0, 1:])
+    total, starts = int(starts[0, -1]), starts[:, :-1]
+    for i in range(len(chunks)):
+        np.add(starts[i], counts[i], out=starts[i + 1])
+    return starts, total
+
+
+def _group_by_buckets(
+    owner: Array, neighbour: Array, owners: int, skip: bool, threads: int, chunks: list[tuple[int, int]], kind: Any
+) -> tuple[Array, Array, Array]:
+    buckets = ((owners - 1) >> grouping.BITS) + 1
+    starts, total = _starts(grouping.count_chunk, owner, neighbour, skip, threads, chunks, buckets)
+    borders = np.append(starts[0], total)
     low, other, place = np.empty(total, np.uint16), np.empty(total, kind), np.empty(total, kind)
     pool.run(
         (
@@ -97,15 +129,11 @@ def group(owner: Array, neighbour: Array, owners: int, skip: bool, threads: int)
         (
             _job(grouping.sort_bucket, b << grouping.BITS, borders[b], borders[b + 1], low, other, place, indptr,
                  sorted_neighbour, sorted_edge)
-            for b in range(buckets if owners else 0)
+            for b in range(buckets)
         ),
         threads,
     )  # fmt: skip
     return indptr, sorted_neighbour, sorted_edge
-
-
-def _fits(ids: Array) -> bool:
-    return ids.dtype == np.int32 or ids.size == 0 or int(ids.max()) < 2**31
 
 
 def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array, Array, Array | None]:
@@ -121,9 +149,16 @@ def without_loops(indptr: Array, neighbour: Array, threads: int) -> tuple[Array,
     if loops == 0:
         return indptr, neighbour, None
     left = neighbour.shape[0] - loops
-    clean, edge = np.empty(left, neighbour.dtype), np.empty(left, np.int64)
-    clean_indptr = np.zeros(rows + 1, np.int64)
-    grouping.drop_loops(indptr, neighbour, clean_indptr, clean, edge)
+    kind = np.int32 if neighbour.shape[0] < 2**31 else np.int64
+    clean, edge, clean_indptr = np.empty(left, neighbour.dtype), np.empty(left, kind), np.zeros(rows + 1, np.int64)
+    before = np.cumsum(found) - found
+    pool.run(
+        (
+            _job(grouping.drop_loops, indptr, neighbour, lo, hi, indptr[lo] - before[i], clean_indptr, clean, edge)
+            for i, (lo, hi) in enumerate(spans)
+        ),
+        threads,
+    )
     return clean_indptr, clean, edge
 
 

@@ -1,4 +1,4 @@
-"""Edges grouped by owner: a stable two-level counting sort, so that every random write stays in cache.
+"""Edges grouped by owner: a stable counting sort, of two levels for many owners, so that random writes stay in cache.
 
 Level 1 deals the edges into buckets of 2^BITS neighbouring owners; level 2 counts inside a bucket, whose edges fit the
 cache. Edges of one owner keep the caller's order. Why no race: every (bucket, chunk) and every bucket writes a region
@@ -57,22 +57,43 @@ def sort_bucket(first, lo, hi, low, other, place, indptr, neighbour, edge):
 
 
 @kernel
+def count_owners(owner, neighbour, lo, hi, skip, counts):
+    """Add to `counts[owner]` the edges lo..hi of each owner; `skip` leaves self-loops out."""
+    for e in range(lo, hi):
+        if not skip or owner[e] != neighbour[e]:
+            counts[owner[e]] += 1
+
+
+@kernel
+def place_chunk(owner, neighbour, lo, hi, skip, starts, sorted_neighbour, sorted_edge):
+    """Write the edges lo..hi straight to their owners' slots: one level, for owners whose counters fit the cache."""
+    for e in range(lo, hi):
+        u = owner[e]
+        v = neighbour[e]
+        if not skip or u != v:
+            at = starts[u]
+            starts[u] = at + 1
+            sorted_neighbour[at] = v
+            sorted_edge[at] = e
+
+
+@kernel
 def count_loops(indptr, neighbour, lo, hi):
     """Number of self-loops in the rows lo..hi of a CSR graph."""
     found = 0
-    u = lo
+    u, stop = lo, indptr[lo + 1]
     for e in range(indptr[lo], indptr[hi]):  # one flat loop: rows are short
-        while e >= indptr[u + 1]:
+        while e >= stop:
             u += 1
+            stop = indptr[u + 1]
         found += neighbour[e] == u
     return found
 
 
 @kernel
-def drop_loops(indptr, neighbour, clean_indptr, clean, edge):
-    """Write the CSR graph without its self-loops, with the position every edge came from."""
-    to = 0
-    for u in range(indptr.shape[0] - 1):
+def drop_loops(indptr, neighbour, lo, hi, to, clean_indptr, clean, edge):
+    """Write the rows lo..hi without their self-loops from slot `to` on, with the position every edge came from."""
+    for u in range(lo, hi):
         for e in range(indptr[u], indptr[u + 1]):
             if neighbour[e] != u:
                 clean[to] = neighbour[e]
@@ -93,11 +114,15 @@ def count_kept(mask, lo, hi):
 @kernel
 def count_rows(indptr, mask, lo, hi, counts):
     """counts[row + 1] = number of True in the rows lo..hi of a CSR graph."""
-    row = lo
+    row, stop, found = lo, indptr[lo + 1], 0
     for e in range(indptr[lo], indptr[hi]):
-        while e >= indptr[row + 1]:
+        while e >= stop:
+            counts[row + 1] = found
+            found = 0
             row += 1
-        counts[row + 1] += mask[e]
+            stop = indptr[row + 1]
+        found += mask[e]
+    counts[row + 1] = found
 
 
 @kernel
