@@ -19,31 +19,23 @@ print(time.perf_counter() - start)
 """
 
 PEAK = """
-import resource, sys, threading
-import numpy as np
+import sys, tracemalloc
 sys.path.insert(0, {here!r})
 from graphs import features, power_law
 from lsprune import LSP, Graph
-def rss():
-    for text in open("/proc/self/status"):
-        if text.startswith("VmRSS"):
-            return int(text.split()[1]) * 1024
-def reset():
-    open("/proc/self/clear_refs", "w").write("5")
-def peak():
-    for text in open("/proc/self/status"):
-        if text.startswith("VmHWM"):
-            return int(text.split()[1]) * 1024
+def status(name):
+    return next(int(text.split()[1]) * 1024 for text in open("/proc/self/status") if text.startswith(name))
 edges, nodes = {edges}, {nodes}
-warm = Graph.from_edges(power_law(1000, 100), x=features(100, {dim}))
-pruner = LSP(k={k}).fit(warm)
-pruner.mask(warm, threads={threads})
 graph = Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, {dim}))
 pruner = LSP(k={k}).fit(graph, threads={threads})
-before = rss()
-reset()
+pruner.mask(Graph.from_edges(power_law(9999, 999), x=features(999, {dim})), threads={threads})
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
 mask = pruner.mask(graph, threads={threads})
-print((peak() - before - mask.nbytes) / edges)
+print((status("VmHWM") - before - mask.nbytes) / edges)
+tracemalloc.start()
+mask = pruner.mask(graph, threads={threads})
+print((tracemalloc.get_traced_memory()[1] - mask.nbytes) / edges)
 """
 
 
@@ -60,7 +52,10 @@ def main() -> None:
     for name, (edges, nodes) in SIZES.items():
         code = PEAK.format(here=here, edges=edges, nodes=nodes, dim=DIM, k=K, threads=THREADS)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        line(f"peak extra memory, {name} ({edges:,} edges, COO)", f"{float(done.stdout):.1f} B/edge", "<= 20")
+        resident, allocated = map(float, done.stdout.split())
+        line(f"peak extra memory allocated, {name} ({edges:,} edges)", f"{allocated:.1f} B/edge", "<= 20")
+        if name == "large":  # in the small one, what the process freed before hides it
+            line("the same as resident memory of the process", f"{resident:.1f} B/edge", "<= 20")
     line("first call from a warm cache, imports included", f"{first_call():.2f} s", "<= 1.2")
 
 

@@ -24,7 +24,7 @@ scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
 
 SPAN = 1 << 17  # edges a thread takes at a time
-ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 4 MB
+ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 2 MB
 
 
 def unit_sums(x: Array, sums: Array) -> int:
@@ -83,7 +83,7 @@ def _group_at_once(
     owner: Array, neighbour: Array, owners: int, skip: bool, threads: int, chunks: list[tuple[int, int]], kind: Any
 ) -> tuple[Array, Array, Array]:
     starts, total = _starts(grouping.count_owners, owner, neighbour, skip, threads, chunks, owners)
-    indptr = np.append(starts[0], total)
+    indptr = np.append(starts[0], total).astype(np.int64)
     sorted_neighbour, sorted_edge = np.empty(total, kind), np.empty(total, kind)
     pool.run(
         (
@@ -98,15 +98,16 @@ def _group_at_once(
 def _starts(
     count: Any, owner: Array, neighbour: Array, skip: bool, threads: int, chunks: list[tuple[int, int]], places: int
 ) -> tuple[Array, int]:
-    """Where each chunk writes its first edge of each place, `[chunks + 1, places]` by place, then chunk; and the total."""
-    counts = np.zeros((len(chunks), places), np.int64)
+    """Where each chunk writes its first edge of each place, `[chunks + 1, places]`, and the total."""
+    kind = np.int32 if owner.shape[0] < 2**31 else np.int64  # the smaller, the more of them stay in cache
+    counts = np.zeros((len(chunks), places), kind)
     pool.run((_job(count, owner, neighbour, lo, hi, skip, counts[i]) for i, (lo, hi) in enumerate(chunks)), threads)
-    starts = np.zeros((len(chunks) + 1, places + 1), np.int64)
+    starts = np.zeros((len(chunks) + 1, places + 1), kind)
     np.cumsum(counts.sum(axis=0), out=starts[0, 1:])
     total, starts = int(starts[0, -1]), starts[:, :-1]
     for i in range(len(chunks)):
         np.add(starts[i], counts[i], out=starts[i + 1])
-    return starts, total
+    return np.ascontiguousarray(starts), total
 
 
 def _group_by_buckets(
@@ -114,7 +115,7 @@ def _group_by_buckets(
 ) -> tuple[Array, Array, Array]:
     buckets = ((owners - 1) >> grouping.BITS) + 1
     starts, total = _starts(grouping.count_chunk, owner, neighbour, skip, threads, chunks, buckets)
-    borders = np.append(starts[0], total)
+    borders = np.append(starts[0], total).astype(np.int64)
     low, other, place = np.empty(total, np.uint16), np.empty(total, kind), np.empty(total, kind)
     pool.run(
         (
