@@ -67,18 +67,22 @@ class Source:
 
 def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
     """The edges of the graph by owner; self-loops are left out unless they count like any other edge."""
-    skip = rules.self_loops != "edge" and not graph.bipartite
-    owners = graph.num_targets if rules.side == "in" else graph.num_sources
-    if graph.rows == ("target" if rules.side == "in" else "source"):
-        neighbour = graph.source if rules.side == "in" else graph.target
+    return by_owner(graph, rules.side, runtime, skip=rules.self_loops != "edge" and not graph.bipartite)
+
+
+def by_owner(graph: Graph, side: str, runtime: Runtime, *, skip: bool = False) -> Owned:
+    """The edges of the graph by owner, without self-loops if `skip`."""
+    owners = graph.num_targets if side == "in" else graph.num_sources
+    if graph.rows == ("target" if side == "in" else "source"):
+        neighbour = graph.source if side == "in" else graph.target
         assert neighbour is not None and graph.indptr is not None
         indptr, neighbour = plain(graph.indptr.astype(np.int64, copy=False)), plain(neighbour)
         if not skip:
             return Owned(indptr, neighbour, None)
         return Owned(*runtime.module.without_loops(indptr, neighbour, runtime.threads))
     source, target = (plain(end) for end in graph.ends())
-    owner, neighbour = (target, source) if rules.side == "in" else (source, target)
-    neighbours = graph.num_sources if rules.side == "in" else graph.num_targets
+    owner, neighbour = (target, source) if side == "in" else (source, target)
+    neighbours = graph.num_sources if side == "in" else graph.num_targets
     return Owned(*runtime.module.group(owner, neighbour, owners, neighbours, skip, runtime.threads))
 
 

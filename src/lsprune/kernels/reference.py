@@ -283,6 +283,20 @@ def touch_neighbours(neighbour: Array, taken: Array, without: Array, lo: int, hi
             has[neighbour[slot]] |= np.uint8(taken[slot] != 0)
 
 
+def spread_bits(indptr: Array, neighbour: Array, here: Array, there: Array, changed: Array, lo: int, hi: int) -> None:
+    """there[v] = here[v] | here[t] over the edges v -> t; `changed` when a bit is new."""
+    for v in range(lo, hi):
+        targets = neighbour[int(indptr[v]) : int(indptr[v + 1])]
+        there[v] = np.bitwise_or.reduce(here[[v, *targets]], axis=0)
+        changed[0] |= np.uint8((there[v] != here[v]).any())
+
+
+def count_bits(rows: Array, lo: int, hi: int, sizes: Array) -> None:
+    """sizes[v] += number of bits set in row v."""
+    for v in range(lo, hi):
+        sizes[v] += sum(int(word).bit_count() for word in rows[v])
+
+
 def compress(mask: Array, arrays: tuple[Array, ...], out: tuple[Array, ...], threads: int) -> None:
     """out = array[mask] for each."""
     for array, to in zip(arrays, out, strict=True):

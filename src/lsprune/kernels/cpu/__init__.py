@@ -8,7 +8,7 @@ import numpy as np
 
 from lsprune.graph import Array
 from lsprune.kernels import threads as pool
-from lsprune.kernels.cpu import choose, edges, quantise
+from lsprune.kernels.cpu import bits, choose, edges, quantise
 from lsprune.kernels.cpu import group as grouping
 
 choose_nodes = choose.choose_nodes
@@ -22,6 +22,8 @@ any_in_rows = edges.any_in_rows
 touch_neighbours = edges.touch_neighbours
 scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
+spread_bits = bits.spread_bits
+count_bits = bits.count_bits
 
 SPAN = 1 << 17  # edges a thread takes at a time
 ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 2 MB
@@ -44,12 +46,12 @@ def quanta(x: Array, unit: bool, exponent: int, centre: Array, out: Array) -> in
 
 
 def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array) -> int:
-    bits = x.view(np.int32)
+    pattern = x.view(np.int32)
     if out.dtype == np.int32:
         padded = np.zeros((out.shape[1], -(-x.shape[1] // 32) * 32), np.int16)
         padded[: weights.shape[0], : weights.shape[1]] = weights
-        return int(quantise.project_unit(x, bits, exponent, centre, padded, out))
-    return int(quantise.project_wide(x, bits, unit, exponent, centre, weights, out))
+        return int(quantise.project_unit(x, pattern, exponent, centre, padded, out))
+    return int(quantise.project_wide(x, pattern, unit, exponent, centre, weights, out))
 
 
 def sparse_sums(indptr: Array, indices: Array, x: Array, sums: Array) -> int:
@@ -59,8 +61,8 @@ def sparse_sums(indptr: Array, indices: Array, x: Array, sums: Array) -> int:
 def project_sparse(
     indptr: Array, indices: Array, x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array
 ) -> int:
-    bits = x.view(np.int32)
-    return int(quantise.project_sparse(indptr, indices, x, bits, unit, exponent, centre, weights, out))
+    pattern = x.view(np.int32)
+    return int(quantise.project_sparse(indptr, indices, x, pattern, unit, exponent, centre, weights, out))
 
 
 def signature(
