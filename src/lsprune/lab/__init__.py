@@ -1,0 +1,1 @@
+"""Experiments: datasets, generators, models, studies and their statistics."""
