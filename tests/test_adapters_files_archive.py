@@ -1,0 +1,146 @@
+"""Edge lists in `.npz`: which arrays are edges, which are cut with them, and what is refused."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from files_helpers import EDGES, EXPECTED, MASK, SOURCE, TARGET, kept, pairs, save
+from lsprune.adapters.files import read_edges, write_edges
+from lsprune.errors import FormatError, GraphError
+
+
+def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
+    arrays = {
+        "edge_index": EDGES.astype(np.int32), "x": np.eye(6), "edge_attr": np.arange(10.0).reshape(5, 2),
+        "edge_weight": np.arange(5), "edge_label": np.arange(5), "edge_label_index": np.arange(5),
+        "other_edge": np.arange(4), "y": np.arange(5), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+    }  # fmt: skip
+    path = tmp_path / "in.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as member:
+                np.lib.format.write_array(member, array)
+    read = read_edges(path)
+    assert (read.graph.num_nodes, read.graph.num_edges) == (6, 5)
+    assert np.array_equal(read.graph.x, np.eye(6))
+    assert np.array_equal(read.graph.edge_attr, arrays["edge_attr"])
+    write_edges(tmp_path / "out.npz", read, MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert list(out) == list(arrays)
+        assert out["edge_index"].dtype == np.int32
+        for name, array in arrays.items():
+            masked = name in ("edge_attr", "edge_weight")
+            assert np.array_equal(
+                out[name], array[MASK] if masked else array[:, MASK] if name == "edge_index" else array
+            )
+
+
+def test_npz_source_and_target_under_any_name(tmp_path: Path) -> None:
+    for ends in (("source", "target"), ("src", "dst"), ("s", "t"), ("from", "to")):
+        read = read_edges(save(tmp_path / "in.npz", **dict(zip(ends, EDGES, strict=True))))
+        assert pairs(kept(read, tmp_path / "out.npz")) == EXPECTED
+    path = save(tmp_path / "in.npz", a=TARGET, b=SOURCE, edge_index=EDGES[:, :2])
+    assert pairs(read_edges(path, source="b", target="a")) == list(zip(SOURCE, TARGET, strict=True))
+
+
+def test_npz_attributes_named_by_the_caller_are_cut_too(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", source=EDGES[0], target=EDGES[1], weight=np.arange(5.0))
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz", edge_attr=["weight"]), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["weight"].tolist() == np.arange(5.0)[MASK].tolist()
+
+
+def test_npz_edge_arrays_of_another_length_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", edge_index=EDGES, edge_time=np.arange(4))
+    with pytest.raises(FormatError, match=r"edge_time must have one entry for each of the 5 edges, got \[4\]"):
+        read_edges(tmp_path / "in.npz")
+
+
+def test_npz_other_ends_leave_a_second_edge_index_alone(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", a=EDGES[0], b=EDGES[1], edge_index=np.zeros((2, 9), int), indptr=np.arange(3))
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz", source="a", target="b"), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert (out["a"].size, out["edge_index"].shape, out["indptr"].size) == (3, (2, 9), 3)
+
+
+@pytest.mark.parametrize("rows", [None, "source", "target"])
+def test_npz_compressed_rows(tmp_path: Path, rows: str | None) -> None:
+    named = {} if rows is None else {"rows": np.array(rows)}
+    path = save(tmp_path / "in.npz", indptr=[0, 2, 2, 5], indices=[1, 2, 0, 1, 2], edge_w=np.arange(5), **named)
+    read = read_edges(path, edge_attr=["edge_w"])
+    assert read.graph.rows == (rows or "source")
+    small = kept(read, tmp_path / "out.npz")
+    assert small.graph.rows == read.graph.rows
+    assert pairs(small) == [pair for pair, keep in zip(pairs(read), MASK, strict=True) if keep]
+    assert read.graph.edge_attr.tolist() == [0, 1, 2, 3, 4]
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["edge_w"].tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("make", [sp.coo_matrix, sp.coo_array])
+def test_npz_of_scipy_stays_one(tmp_path: Path, kind: str, make: type) -> None:
+    matrix = make((np.arange(5.0), (SOURCE, TARGET)), shape=(4, 4)).asformat(kind)
+    sp.save_npz(tmp_path / "in.npz", matrix)
+    read = read_edges(tmp_path / "in.npz")
+    assert read.graph.num_nodes == 4
+    write_edges(tmp_path / "out.npz", read, MASK)
+    out = sp.load_npz(tmp_path / "out.npz")
+    assert type(out) is type(matrix)
+    expected = np.zeros((4, 4))
+    source, target = (end[MASK] for end in read.graph.ends())
+    expected[source, target] = matrix.toarray()[source, target]
+    assert np.array_equal(out.toarray(), expected)
+    with pytest.raises(FormatError, match=r"out\.csv: a scipy matrix can be written to \.npz only"):
+        write_edges(tmp_path / "out.csv", read, MASK)
+
+
+def test_npz_keeps_its_compression(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "in.npz", edge_index=EDGES)
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz"), MASK)
+    with zipfile.ZipFile(tmp_path / "out.npz") as archive:
+        assert [info.compress_type for info in archive.infolist()] == [zipfile.ZIP_DEFLATED]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"edge_index": EDGES.astype(float)}, r"edge_index\[0\]' must be integers, got float64"),
+        ({"edge_index": EDGES.T}, r"edge_index must have shape \[2, E\], got \[5, 2\]"),
+        ({"edge_index": EDGES - 1}, r"edge_index\[0\]', row 0: ids must be >= 0, got -1"),
+        ({"edge_index": np.array([[1], [2**63]], np.uint64)}, r"row 0: id 9223372036854775808 exceeds 63 bits"),
+        ({"edge_index": np.array([["a"], ["b"]])}, "must be integers, got <U1"),
+        ({"edge_index": np.array([[0], [10**12]])}, r"row 0: id 1000000000000 is far beyond the 1 edges"),
+        ({"edge_index": EDGES, "num_nodes": 3}, r"source ids must be in \[0, 3\), got 3 at edge 4"),
+        ({"edge_index": EDGES, "num_nodes": "x"}, "num_nodes must be one whole number"),
+        ({"edge_index": EDGES, "edge_attr": np.arange(4)}, "edge_attr must have 5 rows"),
+        ({"edge_index": EDGES, "x": np.array(["a"] * 4)}, "x must be numbers"),
+        ({"source": SOURCE, "target": TARGET[:3]}, "as many sources as targets, got 5 and 3"),
+        ({"source": SOURCE}, "no columns source, target or src, dst .*it has 'source'"),
+        ({"indptr": [0, 9], "indices": [0]}, "indptr must rise from 0"),
+        ({"indptr": [0, 1], "indices": [0], "rows": "up"}, "rows must be"),
+        ({}, "no columns source, target .* it has none"),
+    ],
+)
+def test_npz_refused(tmp_path: Path, arrays: dict, message: str) -> None:
+    with pytest.raises((FormatError, GraphError), match=message) as caught:
+        read_edges(save(tmp_path / "bad.npz", **arrays))
+    assert str(tmp_path / "bad.npz") in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_scipy_matrices(tmp_path: Path) -> None:
+    good = sp.csr_matrix(np.eye(3))
+    parts = {"format": b"csr", "shape": [3, 3], "data": good.data, "indices": good.indices, "indptr": good.indptr}
+    for change in (
+        {"indices": [0, 1, 7]}, {"indptr": [0, 5, 2, 3]}, {"indptr": [0, 1]}, {"shape": [3]}, {"format": b"bsr"},
+        {"indices": [0.0, 1.0, 2.0]}, {"format": b"coo"}, {"shape": ["a", "b"]}, {"indices": [0, -1, 2]},
+    ):  # fmt: skip
+        path = save(tmp_path / "bad.npz", **{**parts, **change})
+        with pytest.raises((FormatError, GraphError), match=r"bad\.npz"):
+            read_edges(path)
