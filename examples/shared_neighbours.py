@@ -52,7 +52,7 @@ def simulated(draws: int = 20_000) -> float:
 
 
 def consistent() -> tuple[int, int]:
-    """Of 2,000 seeds of consistent pruning those that keep the signs of class 1: (how many confuse a pair, of how many)."""
+    """Of 2,000 consistent prunings, those that keep the signs of class 1: (how many confuse a pair, how many)."""
     graph = example_graph()
     masks = [LSP(k=2, hash="identity", select="bottom", seed=seed).mask(graph, threads=1) for seed in range(2000)]
     source, target = graph.ends()

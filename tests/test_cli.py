@@ -314,3 +314,21 @@ def test_hash_options_reach_the_family(tmp_path: Path) -> None:
     wrong = CliRunner().invoke(app, [*command, "--hash", "threshold", "--l", "1"])
     assert wrong.exit_code == 1
     assert "l is not an option of hash threshold" in wrong.stderr
+
+
+def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    listed = json.loads(CliRunner().invoke(app, ["study", "list", "--json"]).stdout)
+    assert listed["cora"] == "Node classification on Cora"
+    state = CliRunner().invoke(app, ["study", "status", "cora", "--out", str(tmp_path), "--seeds", "1"])
+    assert state.stdout == "cora: 0 of 51 runs, 51 to do; the same command goes on\n"
+    for command, says in (
+        (["study", "status", "imagenet"], "study must be one of"),
+        (["study", "run", "cora", "--budget", "soon"], "budget must be a time such as 90s, 9m or 2h, got 'soon'"),
+        (["study", "run", "cora", "--data", str(tmp_path), "--out", str(tmp_path)], "cora"),
+    ):
+        wrong = CliRunner().invoke(app, command)
+        assert wrong.exit_code == 1
+        assert wrong.stderr.startswith("error: ")
+        assert says in wrong.stderr
+        assert wrong.stderr.count("\n") == 1

@@ -144,6 +144,91 @@ def methods_command(as_json: Json = False) -> None:
         _print(listed, as_json, lambda: _registry_table(listed))
 
 
+study_app = typer.Typer(help="Run the paper's experiments, and your own, in slices that can be stopped at any time.")
+app.add_typer(study_app, name="study")
+Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
+Seeds = Annotated[int | None, typer.Option(help="Number of seeds (default: the study's).")]
+StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
+
+
+@study_app.command("list")
+def study_list(as_json: Json = False) -> None:
+    """List the studies that come with lsprune."""
+    with _errors():
+        from lsprune.lab import study
+
+        listed = {name: study.read(name).title for name in study.names()}
+        _print(listed, as_json, lambda: _registry_table({"studies": listed}))
+
+
+@study_app.command("run")
+def study_run(
+    name: StudyName,
+    seeds: Seeds = None,
+    budget: Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")] = None,
+    out: Out = Path("results"),
+    data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
+    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="Two epochs of one seed and one k, to see that it works.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Do the runs of a study that are missing; start it again to go on.
+
+    Example: lsprune study run cora --seeds 5 --budget 9m --device cuda
+    """
+    with _errors():
+        from lsprune.lab import study
+        from lsprune.lab.results import Results
+
+        chosen = study.read(name)
+        chosen = chosen.smoke() if smoke else chosen
+        seconds = None if budget is None else _seconds(budget)
+        results = Results(out / f"{chosen.name}.jsonl")
+        now = study.run_study(
+            chosen, results, seeds=seeds, budget=seconds, device=device, data=data, told=None if as_json else _tell
+        )
+        _print({"study": chosen.name, **asdict(now)}, as_json, lambda: _status_text(chosen.name, now))
+
+
+@study_app.command("status")
+def study_status(name: StudyName, seeds: Seeds = None, out: Out = Path("results"), as_json: Json = False) -> None:
+    """Say how far a study is."""
+    with _errors():
+        from lsprune.lab import study
+        from lsprune.lab.results import Results
+
+        chosen = study.read(name)
+        now = study.status(chosen, Results(out / f"{chosen.name}.jsonl"), seeds)
+        _print({"study": chosen.name, **asdict(now)}, as_json, lambda: _status_text(chosen.name, now))
+
+
+def _seconds(text: str) -> float:
+    unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
+    number = text[:-1] if unit else text
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise OptionError(f"budget must be a time such as 90s, 9m or 2h, got {text!r}")
+    return value * (unit or 1)
+
+
+def _tell(run: Any, record: Mapping[str, Any]) -> None:
+    k = "" if run.k is None else f" k={run.k}"
+    typer.echo(
+        f"{run.study} seed {run.seed} {run.method}{k}: {record['metric']} {record['test']:.4f} at share "
+        f"{record['share']:.3f}, {record['train_seconds']:.1f} s"
+    )
+
+
+def _status_text(name: str, now: Any) -> str:
+    left = "complete" if now.done == now.total else f"{now.total - now.done} to do; the same command goes on"
+    return f"{name}: {now.done} of {now.total} runs, {left}"
+
+
 @app.command("demo")
 def demo_command(as_json: Json = False) -> None:
     """Prune a generated graph with several methods and compare them."""
@@ -261,7 +346,7 @@ def _steps(total: int) -> Iterator[Callable[[str], None]]:
         yield step
 
 
-def _print(report: Any, as_json: bool, table: Callable[[], Table]) -> None:
+def _print(report: Any, as_json: bool, table: Callable[[], Table | str]) -> None:
     if as_json:
         typer.echo(json.dumps(report))
         return

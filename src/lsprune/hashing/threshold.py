@@ -174,6 +174,13 @@ def _affine(seed: int, first: int, count: int) -> Callable[[Array], Array]:
 
 def _md5(view: View, bits: _Bits, m: int) -> Keys:
     """The paper's digest: bits most significant first in coordinate order, zero-padded; MD5 as an integer mod m."""
+    begins, total = (
+        np.zeros(len(PARTS), np.int64),
+        0,
+    )  # where the columns of each part begin when all stand side by side
+    for role in view.parts:
+        begins[PARTS.index(role)] = total
+        total += view.scales[role].dim
 
     def of(lo: int, hi: int) -> Array:
         owned = view.owned
@@ -183,11 +190,12 @@ def _md5(view: View, bits: _Bits, m: int) -> Keys:
             "edge": owned.edges(start, stop),
             "neighbour": owned.neighbour[start:stop],
         }
-        quanta = {role: _quanta(view, role, items[role]) for role in view.parts}
+        quanta = np.concatenate([_quanta(view, role, items[role]) for role in view.parts], axis=1)
         keys = np.empty((stop - start, bits.role.shape[0]), np.int64)
         for z in range(keys.shape[1]):
-            columns = [quanta[PARTS[r]][:, c] for r, c in zip(bits.role[z], bits.coordinate[z], strict=True)]
-            packed = np.packbits(np.stack(columns, axis=1) > bits.threshold[z], axis=1)
+            columns = begins[bits.role[z]] + bits.coordinate[z]
+            chosen = quanta if columns.size == quanta.shape[1] else quanta[:, columns]
+            packed = np.packbits(chosen > bits.threshold[z], axis=1)
             keys[:, z] = [int.from_bytes(hashlib.md5(row.tobytes()).digest(), "big") % m for row in packed]
         return keys
 

@@ -1,0 +1,87 @@
+"""The plain GATs of the paper's node experiments (appendix B.3), each with its basic (GCN) variant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from lsprune.lab.models.blocks import convolution
+
+
+class GitHubGAT(nn.Module):
+    """Class scores `[N, out_dim]` of the nodes: two layers of one head, 32 wide, LeakyReLU 0.2 between them."""
+
+    def __init__(self, in_dim: int, out_dim: int, *, basic: bool = False, width: int = 32) -> None:
+        super().__init__()
+        self.first = convolution(in_dim, width, 1, concat=True, basic=basic)
+        self.second = convolution(width, out_dim, 1, concat=True, basic=basic)
+
+    def forward(self, data: Any) -> Tensor:
+        x = F.leaky_relu(self.first(data.x, data.edge_index), 0.2)
+        scores: Tensor = self.second(x, data.edge_index)
+        return scores
+
+
+class NodeGAT(nn.Module):
+    """Class scores `[N, out_dim]` of the nodes: 8 heads of 16 concatenated, ELU, then one head.
+
+    Not in the paper: a usual GAT for graphs it does not have (Amazon Computers, Coauthor CS). Only features are
+    dropped, not attention weights: there a fresh draw of edges each epoch would be pruning of another kind.
+    """
+
+    def __init__(
+        self,
+        in_dim: int,
+        out_dim: int,
+        *,
+        basic: bool = False,
+        width: int = 16,
+        heads: int = 8,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        self.dropout = dropout
+        self.first = convolution(in_dim, width, heads, concat=True, basic=basic)
+        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic)
+
+    def forward(self, data: Any) -> Tensor:
+        x = F.dropout(data.x, self.dropout, self.training)
+        x = F.elu(self.first(x, data.edge_index))
+        x = F.dropout(x, self.dropout, self.training)
+        scores: Tensor = self.second(x, data.edge_index)
+        return scores
+
+
+class PPIGAT(nn.Module):
+    """Label scores `[N, out_dim]` of the nodes: three layers of 4, 4 and 6 heads, 256 wide per head, ELU, skips.
+
+    The skips are those of the GAT paper's inductive model: a linear map of a layer's input is added to its output,
+    so that a node keeps its own features beside what its neighbours say. The last layer averages its heads.
+    """
+
+    def __init__(
+        self,
+        in_dim: int,
+        out_dim: int,
+        *,
+        basic: bool = False,
+        width: int = 256,
+        heads: tuple[int, int, int] = (4, 4, 6),
+    ) -> None:
+        super().__init__()
+        ins = (in_dim, width * heads[0], width * heads[1])
+        outs = (width * heads[0], width * heads[1], out_dim)
+        self.convs = nn.ModuleList(
+            convolution(size, out_dim if last else width, count, concat=not last, basic=basic)
+            for size, count, last in zip(ins, heads, (False, False, True), strict=True)
+        )
+        self.skips = nn.ModuleList(nn.Linear(*sizes) for sizes in zip(ins, outs, strict=True))
+
+    def forward(self, data: Any) -> Tensor:
+        x: Tensor = data.x
+        for layer, (conv, skip) in enumerate(zip(self.convs, self.skips, strict=True)):
+            x = F.elu(x) if layer else x
+            x = conv(x, data.edge_index) + skip(x)
+        return x

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from torch_geometric.data import Data  # noqa: E402
+
+from lsprune import OptionError  # noqa: E402
+from lsprune.lab import train as training  # noqa: E402
+from lsprune.lab.datasets import Dataset  # noqa: E402
+from lsprune.lab.synthetic import Synthetic  # noqa: E402
+from lsprune.lab.train import Run, synthetic_dataset, train  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+def communities() -> Dataset:
+    """Two communities whose features hardly say which is which, but whose neighbours do."""
+    rng = np.random.default_rng(0)
+    label = np.arange(120) % 2
+    linked = rng.random((120, 120)) < np.where(label[:, None] == label, 0.25, 0.02)
+    np.fill_diagonal(linked, False)
+    x = rng.standard_normal((120, 8)) + 0.4 * (2 * label[:, None] - 1)
+    part = torch.from_numpy(rng.permutation(120))
+    masks = {name: torch.zeros(120, dtype=torch.bool) for name in ("train_mask", "val_mask", "test_mask")}
+    for mask, where in zip(masks.values(), (part[:60], part[60:90], part[90:]), strict=True):
+        mask[where] = True
+    data = Data(
+        x=torch.from_numpy(x).float(), edge_index=torch.from_numpy(np.stack(np.nonzero(linked))),
+        y=torch.from_numpy(label), **masks,
+    )  # fmt: skip
+    return Dataset("toy", "node-classification", data, data, data, num_features=8, num_classes=2)
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    sets = {
+        "toy": communities(),
+        "graphs": synthetic_dataset(Synthetic(samples=80, classes=2, min_nodes=8, max_nodes=9)),
+    }
+    monkeypatch.setattr(training, "_dataset", lambda name, data: sets[name])
+
+
+NODE = Run(study="s", dataset="toy", model="github-gat", method="none", epochs=30, lr=0.01)
+
+
+def test_a_record_says_everything_and_is_json():
+    record = train(NODE)
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    assert record["key"] == NODE.key
+    assert record["run"] == dataclasses.asdict(NODE)
+    assert (record["share"], record["prune_seconds"], record["pruner"]) == (1.0, 0.0, None)
+    assert record["test"] > 0.8
+    assert record["test_max"] >= record["test"]
+    assert record["epochs_run"] == 30
+    assert 1 <= record["best_epoch"] <= 30
+    assert record["train_seconds"] > 0
+    assert record["peak_bytes"] > 10**7
+    assert set(record["versions"]) == {"lsprune", "torch", "pyg", "numpy", "python"}
+
+
+def test_the_same_configuration_gives_the_same_run():
+    run = dataclasses.replace(NODE, method="lsp-p", k=3)
+    one, other = train(run), train(run)
+    assert (one["test"], one["val"], one["best_epoch"], one["share"]) == (
+        other["test"], other["val"], other["best_epoch"], other["share"],
+    )  # fmt: skip
+    assert run.key == dataclasses.replace(run).key
+    assert run.key != dataclasses.replace(run, seed=1).key
+
+
+@pytest.mark.parametrize("method", ["random", "local-random", "lsp-p", "lsp-t", "lsp-p-published"])
+def test_equal_k_means_equal_share_and_pruning_is_charged(method):
+    record = train(dataclasses.replace(NODE, method=method, k=3, epochs=1))
+    local = train(dataclasses.replace(NODE, method="local-random", k=3, epochs=1))
+    side = "out" if "published" in method else "in"
+    edges = communities().train.edge_index[0 if side == "out" else 1]
+    share = np.minimum(np.bincount(edges), 3).sum() / edges.shape[0]
+    assert record["share"] == pytest.approx(share)
+    assert local["share"] < 0.5
+    assert record["prune_seconds"] > 0
+
+
+def test_references_bracket_the_methods():
+    none, nothing = (train(dataclasses.replace(NODE, method=name)) for name in ("none", "no-edges"))
+    assert nothing["share"] == 0.0
+    assert none["test"] > nothing["test"]
+    assert train(dataclasses.replace(NODE, method="basic"))["share"] == 1.0
+
+
+def test_pruning_only_in_training_or_only_in_testing(monkeypatch):
+    seen = []
+    original = training._NodeTask.__init__
+
+    def spy(self, run, prepared, device):
+        original(self, run, prepared, device)
+        seen.append((self.training.num_edges, self.testing.num_edges))
+
+    monkeypatch.setattr(training._NodeTask, "__init__", spy)
+    whole = communities().train.num_edges
+    for pruned in ("always", "training", "testing"):
+        train(dataclasses.replace(NODE, method="random", k=2, epochs=1, pruned=pruned))
+    (a, b), (c, d), (e, f) = seen
+    assert a == b == c == f < whole
+    assert d == e == whole
+
+
+def test_patience_stops_early():
+    record = train(dataclasses.replace(NODE, epochs=500, patience=5))
+    assert record["epochs_run"] < 500
+    assert record["epochs_run"] == record["best_epoch"] + 5
+
+
+def test_graphs_are_classified_with_the_same_functions_everywhere():
+    run = Run(
+        study="s", dataset="graphs", model="synthetic-gat", method="lsp-p", k=2, epochs=2, batch_size=20, lr=0.001
+    )
+    record = train(run)
+    assert (record["metric"], record["task"]) == ("accuracy", "graph-classification")
+    assert 0 < record["share"] < 1
+    assert record["pruner"]["k"] == 2
+
+
+def test_what_a_dataset_lacks_is_named(monkeypatch):
+    bare = dataclasses.replace(communities(), lacks=("features", "labels"))
+    monkeypatch.setattr(training, "_dataset", lambda name, data: bare)
+    with pytest.raises(OptionError, match="dataset toy lacks features, labels here"):
+        train(NODE)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "magic"}, "method must be one of none, no-edges, basic, random"),
+        ({"method": "random"}, "k must be given for method random"),
+        ({"model": "resnet"}, "resnet"),
+        ({"pruned": "never"}, "pruned must be one of always, training, testing, got 'never'"),
+        ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
+    ],
+)
+def test_bad_configurations_are_named(options, says):
+    with pytest.raises(OptionError, match=says):
+        train(dataclasses.replace(NODE, **options))
