@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from torch_geometric.data import Data  # noqa: E402
 from lsprune import OptionError  # noqa: E402
 from lsprune.lab import train as training  # noqa: E402
 from lsprune.lab.datasets import Dataset  # noqa: E402
+from lsprune.lab.results import Results  # noqa: E402
+from lsprune.lab.study import read, status  # noqa: E402
 from lsprune.lab.synthetic import Synthetic  # noqa: E402
 from lsprune.lab.train import Run, synthetic_dataset, train  # noqa: E402
 
@@ -75,6 +78,25 @@ def test_the_same_configuration_gives_the_same_run():
     assert run.key != dataclasses.replace(run, seed=1).key
 
 
+def test_committed_results_have_the_keys_of_their_runs():
+    folder = Path(__file__).resolve().parents[1] / "results"
+    paths = sorted(folder.glob("*.jsonl"))
+    assert [path.stem for path in paths] == ["citeseer", "computers", "cora", "pubmed"]
+    for path in paths:
+        records = Results(path).read()
+        assert all(Run(**record["run"]).key == record["key"] for record in records)
+        assert len({record["key"] for record in records}) == len(records)
+        study = read(path.stem)
+        assert status(study, Results(path)).missing == 0
+
+
+def test_a_limit_takes_the_first_graphs():
+    run = Run(study="s", dataset="graphs", model="synthetic-gat", method="none", epochs=1, limit=5)
+    assert len(training._limited(training._dataset("graphs", None), 5).train) == 5
+    assert train(run)["epochs_run"] == 1
+    assert run.key != dataclasses.replace(run, limit=None).key
+
+
 @pytest.mark.parametrize("method", ["random", "local-random", "lsp-p", "lsp-t", "lsp-p-published"])
 def test_equal_k_means_equal_share_and_pruning_is_charged(method):
     record = train(dataclasses.replace(NODE, method=method, k=3, epochs=1))
@@ -125,6 +147,29 @@ def test_graphs_are_classified_with_the_same_functions_everywhere():
     assert (record["metric"], record["task"]) == ("accuracy", "graph-classification")
     assert 0 < record["share"] < 1
     assert record["pruner"]["k"] == 2
+
+
+def test_nodes_of_several_graphs_may_have_several_labels(monkeypatch):
+    rng = np.random.default_rng(0)
+
+    def one() -> Data:
+        x = torch.from_numpy(rng.standard_normal((30, 6))).float()
+        edges = torch.from_numpy(rng.integers(0, 30, (2, 200)))
+        return Data(x=x, edge_index=edges, y=(x[:, :3] > 0).float())
+
+    graphs = [one() for _ in range(6)]
+    ppi = Dataset("toy", "node-classification", graphs[:4], graphs[4:5], graphs[5:], num_features=6, num_classes=3)
+    monkeypatch.setattr(training, "_dataset", lambda name, data: ppi)
+    run = dataclasses.replace(NODE, method="lsp-p", k=2, model="github-gat", epochs=60, batch_size=2, lr=0.02)
+    record = train(run)
+    assert record["metric"] == "micro-f1"
+    assert record["test"] > train(dataclasses.replace(run, epochs=1))["test"]
+    assert 0.6 < record["test"] <= 1
+    kept = sum(
+        np.minimum(np.bincount(g.edge_index[1][g.edge_index[0] != g.edge_index[1]]), 2).sum() for g in graphs[:4]
+    )
+    loops = sum(int((g.edge_index[0] == g.edge_index[1]).sum()) for g in graphs[:4])
+    assert record["share"] == pytest.approx((kept + loops) / 800)
 
 
 def test_what_a_dataset_lacks_is_named(monkeypatch):

@@ -32,6 +32,7 @@ class Study:
     weight_decay: float = 0.0
     batch_size: int = 512
     patience: int | None = None
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         unknown = [method for method in self.methods if method not in NAMES]
@@ -48,7 +49,7 @@ class Study:
             Run(
                 study=self.name, dataset=self.dataset, model=self.model, method=method, k=k, seed=seed, target=target,
                 epochs=self.epochs, lr=self.lr, weight_decay=self.weight_decay, batch_size=self.batch_size,
-                patience=self.patience,
+                patience=self.patience, limit=self.limit,
             )
             for seed in range(self.seeds if seeds is None else seeds)
             for target in (self.targets or (None,))
@@ -57,8 +58,10 @@ class Study:
         ]  # fmt: skip
 
     def smoke(self) -> Study:
-        """The same study in miniature: two epochs, one seed, one k, every method."""
-        return replace(self, name=f"{self.name}-smoke", k=self.k[:1], seeds=1, epochs=2, targets=self.targets[:1])
+        """The same study in miniature: two epochs, one seed, one k, 64 graphs of each split, every method."""
+        return replace(
+            self, name=f"{self.name}-smoke", k=self.k[:1], seeds=1, epochs=2, targets=self.targets[:1], limit=64
+        )
 
 
 def names() -> list[str]:

@@ -13,7 +13,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from typing import Any, Literal
 
@@ -52,6 +52,7 @@ class Run:
     batch_size: int = 512  # graph tasks
     patience: int | None = None  # stop after so many epochs without a better validation metric
     pruned: Literal["always", "training", "testing"] = "always"  # where the pruned graph is used
+    limit: int | None = None  # graphs of each split at most, to try things out
 
     def __post_init__(self) -> None:
         if self.pruned not in ("always", "training", "testing"):
@@ -61,8 +62,12 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The content hash: the same for the same configuration, on any machine."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        """The content hash: the same for the same configuration, on any machine.
+
+        Options at their defaults are left out, so that a new option does not make old runs strangers.
+        """
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+        return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +88,8 @@ def train(
     torch.manual_seed(run.seed)
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats()
-    prepared = _prepare(run, _dataset(run.dataset, data))
-    task = _NodeTask if prepared.whole.task == "node-classification" else _GraphTask
-    history = _fit(run, task(run, prepared, torch.device(device)), progress)
+    prepared = _prepare(run, _limited(_dataset(run.dataset, data), run.limit))
+    history = _fit(run, _task(prepared.whole)(run, prepared, torch.device(device)), progress)
     return {
         "key": run.key, "run": asdict(run), "task": prepared.whole.task, "share": prepared.share,
         "prune_seconds": prepared.seconds, "pruner": None if prepared.pruner is None else prepared.pruner.to_dict(),
@@ -115,6 +119,22 @@ def synthetic_dataset(generator: Synthetic | None = None, *, seed: int = 0) -> D
     )  # fmt: skip
 
 
+def _limited(dataset: Dataset, limit: int | None) -> Dataset:
+    """The first `limit` graphs of each split; a single graph stays whole."""
+    if limit is None or dataset.single:
+        return dataset
+    train, val, test = (
+        [part[i] for i in range(min(limit, len(part)))] for part in (dataset.train, dataset.val, dataset.test)
+    )
+    return replace(dataset, train=train, val=val, test=test)
+
+
+def _task(dataset: Dataset) -> Any:
+    if dataset.task != "node-classification":
+        return _GraphTask
+    return _NodeTask if dataset.single else _LabelTask
+
+
 def _prepare(run: Run, whole: Dataset) -> _Prepared:
     """The dataset pruned once, before training, with the same functions for all its graphs."""
     pruner = pruner_for(run.method, run.k, run.seed)
@@ -123,7 +143,7 @@ def _prepare(run: Run, whole: Dataset) -> _Prepared:
     if pruner is None:
         return _Prepared(whole, whole, 1.0, 0.0, None)
     start = time.perf_counter()
-    if whole.task == "node-classification":
+    if whole.single:
         small = prune(whole.train, pruner)
         seconds = time.perf_counter() - start
         parts = replace(whole, train=small, val=small, test=small)
@@ -224,7 +244,7 @@ class _GraphTask:
             "val": DataLoader(rest.val, run.batch_size),
             "test": DataLoader(rest.test, run.batch_size),
         }
-        out = whole.num_classes if self.classes else 1
+        out = 1 if whole.task == "graph-regression" else whole.num_classes
         degrees = _degrees(train) if "pna" in run.model else None
         self.model = build(
             run.model, in_dim=whole.num_features, out_dim=out, basic=run.method == "basic", degrees=degrees
@@ -263,6 +283,28 @@ class _GraphTask:
     def _loss(self, out: Any, batch: Any) -> Any:
         goal = self._goal(batch)
         return functional.cross_entropy(out, goal) if self.classes else functional.l1_loss(out.squeeze(-1), goal)
+
+
+class _LabelTask(_GraphTask):
+    """Nodes of several graphs with any number of labels each (PPI); judged by micro-averaged F1."""
+
+    def __init__(self, run: Run, prepared: _Prepared, device: torch.device) -> None:
+        super().__init__(run, prepared, device)
+        self.metric, self.higher_is_better = "micro-f1", True
+
+    @torch.no_grad()
+    def _evaluate(self, part: str) -> float:
+        self.model.eval()
+        found = torch.zeros(3, device=self.device, dtype=torch.float64)  # right, said, true
+        for batch in self.loaders[part]:
+            batch = batch.to(self.device)
+            said, true = self.model(batch) > 0, batch.y > 0
+            found += torch.stack([(said & true).sum(), said.sum(), true.sum()]).double()
+        right, said_in_all, true_in_all = found.tolist()
+        return float(2 * right / max(said_in_all + true_in_all, 1.0))
+
+    def _loss(self, out: Any, batch: Any) -> Any:
+        return functional.binary_cross_entropy_with_logits(out, batch.y.float())
 
 
 def _degrees(graphs: Any) -> torch.Tensor:
