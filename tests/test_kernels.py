@@ -161,6 +161,25 @@ def test_hub_with_many_equal_keys_takes_the_chain_and_its_tie_rule():
         np.testing.assert_array_equal(results[0], results[1])
 
 
+@pytest.mark.parametrize("width", [8, 16])
+@pytest.mark.parametrize("degree", [12, 30, 50, 90])
+def test_owners_of_every_size_agree_where_only_some_keys_are_equal(degree, width):
+    # Minima are mostly alone, but those that come after a collision are often tied: every shortcut has to notice.
+    rng = np.random.default_rng(degree)
+    owners, steps = 60, width - 1
+    indptr, neighbour = np.arange(owners + 1) * degree, rng.integers(0, 500, owners * degree)
+    table = rng.geometric(0.03, (500, width)).astype(np.int32) * -1
+    results = []
+    for module in (cpu, reference):
+        taken = np.zeros(owners * degree, np.uint8)
+        quota, none = np.full(owners, steps), np.empty(0, np.int64)
+        module.choose_nodes(
+            0, owners, indptr, neighbour, table, 0, steps, quota, none, 0, np.uint64(3), False, taken
+        )  # fmt: skip
+        results.append(taken)
+    np.testing.assert_array_equal(results[0], results[1])
+
+
 @given(st.integers(0, 2**64 - 1))
 @FEW
 def test_splitmix_is_the_same_everywhere(value):
