@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 
 .PHONY: demo test check lint types format bench wheel clean
 
-demo: $(VENV)/core  ## prune a generated graph and print what was kept
+demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
 
 test: $(VENV)/dev  ## all tests and doctests
@@ -40,8 +40,12 @@ $(VENV)/core: pyproject.toml constraints.txt
 	$(PIP) --editable .
 	@touch $@
 
-$(VENV)/dev: $(VENV)/core
+$(VENV)/gnn: $(VENV)/core
 	$(PIP) torch  # by itself and first: the constraint picks the build without CUDA
+	$(PIP) --editable '.[gnn]'
+	@touch $@
+
+$(VENV)/dev: $(VENV)/gnn
 	$(PIP) --editable '.[gnn,dev]'
 	@touch $@
 

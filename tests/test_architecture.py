@@ -18,6 +18,8 @@ ORDER = [
 
 HEAVY = {
     "torch": ["adapters/pyg", "pyg.py", "lab"],
+    "tensorboard": ["lab/watchers.py"],
+    "wandb": ["lab/watchers.py"],
     "torch_geometric": ["adapters/pyg", "pyg.py", "lab"],
     "numba": ["kernels/cpu"],
     "llvmlite": ["kernels/cpu"],

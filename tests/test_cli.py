@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -263,11 +264,17 @@ def test_progress_only_on_a_terminal_and_no_colour_when_asked(folder: Path) -> N
 
 
 def test_demo_compares_methods_at_the_same_share() -> None:
-    reports = json.loads(good("demo", "--json").stdout)
+    said = json.loads(good("demo", "--json", "--smoke").stdout)
+    reports = said["pruning"]
     assert list(reports) == ["lsp", "random", "local-random"]
     assert {report["kept"] for report in reports.values()} == {100_000}
     assert reports["random"]["owners_cut"] > reports["local-random"]["owners_cut"]
-    table = good("demo").stdout
+    if importlib.util.find_spec("torch_geometric"):
+        assert list(said["training"]) == ["none", "no-edges", "random", "local-random", "lsp-p"]
+        shares = [row["share"] for row in said["training"].values()]
+        assert shares[:2] == [1.0, 0.0]
+        assert shares[2:] == pytest.approx([0.33] * 3, abs=0.01)
+    table = good("demo", "--smoke").stdout
     assert all(word in table for word in ("lsp", "random", "local-random", "100,000", "50.00%"))
 
 
@@ -320,8 +327,8 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
     pytest.importorskip("torch_geometric")
     listed = json.loads(CliRunner().invoke(app, ["study", "list", "--json"]).stdout)
     assert listed["cora"] == "Node classification on Cora"
-    state = CliRunner().invoke(app, ["study", "status", "cora", "--out", str(tmp_path), "--seeds", "1"])
-    assert state.stdout == "cora: 0 of 51 runs, 51 to do; the same command goes on\n"
+    state = CliRunner().invoke(app, ["study", "status", "cora", "--out", str(tmp_path), "--seeds", "1", "--k", "1,2"])
+    assert state.stdout == "cora: 0 of 19 runs, 19 to do; the same command goes on\n"
     for command, says in (
         (["study", "status", "imagenet"], "study must be one of"),
         (["study", "run", "cora", "--budget", "soon"], "budget must be a time such as 90s, 9m or 2h, got 'soon'"),

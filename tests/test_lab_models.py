@@ -22,7 +22,7 @@ from lsprune.lab.models.molecule import angle, near_pairs, one_hop, two_hop  # n
 from lsprune.lab.models.sampled import PlanetoidGAT, draw_incoming  # noqa: E402
 
 NODE = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")
-ATTENTION = (*NODE, "synthetic-gat")
+ATTENTION = (*NODE, "synthetic-gat", "synthetic-gat-small")
 MOLECULE = tuple(name for name in MODELS if name not in ATTENTION)
 IN, OUT = 6, 3
 CASES = [(name, basic) for name in MODELS for basic in ((False, True) if name in ATTENTION else (False,))]

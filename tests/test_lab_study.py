@@ -1,25 +1,30 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 
 pytest.importorskip("torch_geometric")
 
 from lsprune import FormatError, OptionError
+from lsprune.errors import Lacking
 from lsprune.lab import study as studies
 from lsprune.lab import train as training
+from lsprune.lab.methods import NAMES
 from lsprune.lab.results import Results
-from lsprune.lab.study import Study, read, run_study, status
+from lsprune.lab.runs import Run
+from lsprune.lab.study import Part, Study, read, run_study, status
 
-SMALL = Study(name="toy", title="t", dataset="d", model="m", k=(1, 2), methods=("none", "random", "lsp-p"), seeds=2)
+PART = Part(dataset="d", model="m", k=(1, 2), methods=("none", "random", "lsp-p"))
+SMALL = Study(name="toy", title="t", parts=(PART,), seeds=2)
 
 
 @pytest.fixture
 def calls(monkeypatch):
     made = []
 
-    def fake(run, *, device="cpu", data=None, progress=None):
+    def fake(run, *, device="cpu", data=None, watchers=()):
         made.append(run)
         return {"key": run.key, "run": dataclasses.asdict(run)}
 
@@ -27,17 +32,22 @@ def calls(monkeypatch):
     return made
 
 
+PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "synthetic", "neighbourhood-variance"}
+
+
 def test_every_study_reads_and_has_what_it_needs():
-    expected = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "synthetic", "computers", "cs"}
-    assert set(studies.names()) == expected
+    assert set(studies.names()) == PAPER | {"computers", "cs", "demo"}
     for name in studies.names():
         study = read(name)
         assert study.name == name
-        assert study.seeds >= 5
-        assert {"none", "no-edges", "random", "local-random", "lsp-p", "lsp-t"} <= set(study.methods)
+        assert study.seeds >= (2 if name == "demo" else 5)
+        for part in study.parts:
+            assert {"none", "random", "local-random", "lsp-p"} <= set(part.methods)
+            assert bool(part.hops) == (name == "neighbourhood-variance") != ("no-edges" in part.methods)
         keys = [run.key for run in study.runs()]
         assert len(set(keys)) == len(keys)
-    assert len(read("qm9").targets) == 12
+    assert len(read("qm9").parts[0].targets) == 12
+    assert [part.dataset for part in read("neighbourhood-variance").parts] == ["cora", "citeseer", "pubmed"]
 
 
 def test_runs_are_all_combinations_seed_by_seed():
@@ -76,8 +86,102 @@ def test_the_budget_leaves_the_rest_for_later(calls, tmp_path, monkeypatch):
 
 def test_smoke_is_small_and_kept_apart():
     smoke = read("qm9").smoke()
-    assert smoke.name == "qm9-smoke"
-    assert (smoke.seeds, smoke.epochs, len(smoke.k), len(smoke.targets)) == (1, 2, 1, 1)
+    part = smoke.parts[0]
+    assert (smoke.name, smoke.seeds) == ("qm9-smoke", 1)
+    assert (part.epochs, len(part.k), len(part.targets), len(part.random_shares)) == (2, 1, 1, 1)
+    assert not {run.key for run in smoke.runs()} & {run.key for run in read("qm9").runs()}
+
+
+def test_a_part_of_a_study_has_the_same_keys():
+    study = read("qm9")
+    some = study.only(methods=["none", "random"], targets=["mu", "gap"], k=[2])
+    runs = some.runs(1)
+    assert [(run.target, run.method, run.k) for run in runs] == [
+        ("mu", "none", None), ("mu", "random", 2), ("gap", "none", None), ("gap", "random", 2),
+    ]  # fmt: skip
+    assert {run.key for run in runs} <= {run.key for run in study.runs()}
+    assert {run.epochs for run in study.only(epochs=3).runs(1)} == {3}
+    variance = read("neighbourhood-variance").only(datasets=["pubmed"])
+    assert {run.dataset for run in variance.runs(1)} == {"pubmed"}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"methods": ["magic"]}, "methods must be some of none, no-edges, .* in study qm9, got 'magic'"),
+        ({"targets": ["weight"]}, "target must be some of mu, alpha, .* got 'weight'"),
+        ({"datasets": ["cora"]}, "dataset must be some of qm9 in study qm9, got 'cora'"),
+        ({"k": [0]}, "k must be a list of whole numbers >= 1, got 0"),
+    ],
+)
+def test_a_part_that_is_not_there_is_named(options, says):
+    with pytest.raises(OptionError, match=says):
+        read("qm9").only(**options)
+
+
+def test_shares_are_budgets_too():
+    part = Part(dataset="d", model="m", k=(1,), shares=(0.5,), random_shares=(0.25,), methods=NAMES)
+    budgets: dict[str, list[tuple]] = {}
+    for run in Study(name="s", title="t", parts=(part,)).runs(1):
+        budgets.setdefault(run.method, []).append((run.k, run.keep))
+    assert budgets["none"] == budgets["no-edges"] == budgets["basic"] == [(None, None)]
+    assert budgets["random"] == [(1, None), (None, 0.5), (None, 0.25)]
+    assert budgets["lsp-p"] == [(1, None), (None, 0.5)]
+    assert budgets["lsp-t-published"] == [(1, None)]  # its signature needs k
+
+
+def test_a_file_may_have_parts_that_share_keys(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        "title = 't'\nseeds = 2\nepochs = 7\nk = [1]\nmethods = ['none']\n"
+        "[[part]]\ndataset = 'cora'\nmodel = 'planetoid-gat'\n"
+        "[[part]]\ndataset = 'cs'\nmodel = 'node-gat'\nepochs = 9\n"
+    )
+    study = read(str(path))
+    assert (study.name, study.seeds) == ("mine", 2)
+    assert [(run.dataset, run.model, run.epochs) for run in study.runs(1)] == [
+        ("cora", "planetoid-gat", 7), ("cs", "node-gat", 9),
+    ]  # fmt: skip
+
+
+def test_what_a_dataset_lacks_is_skipped_and_said(monkeypatch, tmp_path):
+    def fake(run, **_):
+        if run.dataset == "bare":
+            raise Lacking("dataset bare lacks labels")
+        return {"key": run.key, "run": dataclasses.asdict(run)}
+
+    monkeypatch.setattr(training, "train", fake)
+    both = dataclasses.replace(SMALL, parts=(dataclasses.replace(PART, dataset="bare"), PART))
+    now = run_study(both, Results(tmp_path / "toy.jsonl"))
+    assert (now.total, now.done, now.skipped) == (20, 10, {"bare": "dataset bare lacks labels"})
+
+
+def test_several_jobs_do_every_run_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(studies, "do_run", fake_run)
+    results, told = Results(tmp_path / "toy.jsonl"), []
+    now = run_study(SMALL, results, jobs=2, told=lambda run, record: told.append(run.key))
+    assert now == studies.Status(total=10, done=10)
+    assert sorted(told) == sorted(run.key for run in SMALL.runs())
+    assert {record["jobs"] for record in results.read()} == {2}
+    assert len({record["pid"] for record in results.read()} - {os.getpid()}) > 0
+    with pytest.raises(OptionError, match="jobs must be a whole number >= 1, got 0"):
+        run_study(SMALL, results, jobs=0)
+
+
+def fake_run(run: Run, *, device: str, data: str | None) -> tuple:
+    return run, 0.0, {"key": run.key, "run": dataclasses.asdict(run), "pid": os.getpid()}
+
+
+def test_an_error_in_another_process_stops_the_study(monkeypatch, tmp_path):
+    monkeypatch.setattr(studies, "do_run", failing_run)
+    with pytest.raises(OptionError, match="study toy, d random k=2 seed 0: no such thing"):
+        run_study(SMALL, Results(tmp_path / "toy.jsonl"), jobs=2)
+
+
+def failing_run(run: Run, *, device: str, data: str | None) -> tuple:
+    if (run.method, run.k) == ("random", 2):
+        return run, 0.0, OptionError("no such thing")
+    return fake_run(run, device=device, data=data)
 
 
 def test_an_error_says_which_run(monkeypatch, tmp_path):
@@ -85,7 +189,7 @@ def test_an_error_says_which_run(monkeypatch, tmp_path):
         raise OptionError("no such thing")
 
     monkeypatch.setattr(training, "train", fails)
-    with pytest.raises(OptionError, match="study toy, none k=None seed=0: no such thing"):
+    with pytest.raises(OptionError, match="study toy, d none seed 0: no such thing"):
         run_study(SMALL, Results(tmp_path / "x.jsonl"))
 
 
@@ -97,8 +201,14 @@ def test_an_error_says_which_run(monkeypatch, tmp_path):
             OptionError,
             "learning_rate is not a key",
         ),
-        ("title = 't'\ndataset = 'cora'\nk = [1]\n", OptionError, "model must be in the study file"),
-        ("title = 't'\ndataset = 'cora'\nmodel = 'm'\nk = []\n", OptionError, "k must be a list of whole numbers"),
+        ("title = 't'\ndataset = 'cora'\nk = [1]\n", OptionError, "either a model or hops must be given"),
+        ("title = 't'\nmodel = 'm'\nk = [1]\n", OptionError, "dataset must be in the study file"),
+        ("dataset = 'cora'\nmodel = 'm'\nk = [1]\n", OptionError, "title must be in the study file"),
+        ("title = 't'\ndataset = 'cora'\nmodel = 'm'\nk = []\n", OptionError, "k or shares must be given"),
+        ("title = 't'\ndataset = 'cora'\nmodel = 'm'\nk = ['a']\n", OptionError, "k must be a list of whole numbers"),
+        ("title = 't'\ndataset = 'cora'\nmodel = 'm'\nk = 3\n", OptionError, "k must be list in .* got 3"),
+        ("title = 't'\ndataset = 'd'\nmodel = 'm'\nshares = [2.0]\n", OptionError, "shares must be numbers in"),
+        ("title = 't'\ndataset = 'd'\nhops = [-1]\nk = [1]\n", OptionError, "hops must be whole numbers >= 0"),
         ("title = 't'\ndataset = 'd'\nmodel = 'm'\nk = [1]\nmethods = ['x']\n", OptionError, "methods must be some of"),
         ("title = ", FormatError, "is not a TOML file"),
     ],

@@ -13,12 +13,16 @@ pytest.importorskip("torch_geometric")
 from torch_geometric.data import Data  # noqa: E402
 
 from lsprune import OptionError  # noqa: E402
+from lsprune.errors import Lacking  # noqa: E402
 from lsprune.lab import train as training  # noqa: E402
 from lsprune.lab.datasets import Dataset  # noqa: E402
+from lsprune.lab.datasets.generated import synthetic_dataset  # noqa: E402
 from lsprune.lab.results import Results  # noqa: E402
-from lsprune.lab.study import read, status  # noqa: E402
+from lsprune.lab.runs import Run  # noqa: E402
+from lsprune.lab.study import Status, read, status  # noqa: E402
 from lsprune.lab.synthetic import Synthetic  # noqa: E402
-from lsprune.lab.train import Run, synthetic_dataset, train  # noqa: E402
+from lsprune.lab.train import train  # noqa: E402
+from lsprune.lab.watchers import Watcher  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -47,7 +51,7 @@ def toy(monkeypatch):
         "toy": communities(),
         "graphs": synthetic_dataset(Synthetic(samples=80, classes=2, min_nodes=8, max_nodes=9)),
     }
-    monkeypatch.setattr(training, "_dataset", lambda name, data: sets[name])
+    monkeypatch.setattr(training, "_dataset", lambda name, data, limit: sets[name])
 
 
 NODE = Run(study="s", dataset="toy", model="github-gat", method="none", epochs=30, lr=0.01)
@@ -57,7 +61,7 @@ def test_a_record_says_everything_and_is_json():
     record = train(NODE)
     assert json.loads(json.dumps(record, allow_nan=False)) == record
     assert record["key"] == NODE.key
-    assert record["run"] == dataclasses.asdict(NODE)
+    assert record["run"] == NODE.to_dict()
     assert (record["share"], record["prune_seconds"], record["pruner"]) == (1.0, 0.0, None)
     assert record["test"] > 0.8
     assert record["test_max"] >= record["test"]
@@ -78,21 +82,37 @@ def test_the_same_configuration_gives_the_same_run():
     assert run.key != dataclasses.replace(run, seed=1).key
 
 
-def test_committed_results_have_the_keys_of_their_runs():
+# What of each study is in results/, as its README says.
+COMMITTED = {
+    "cora": {"k": [1, 2, 3, 4, 5, 8]},
+    "citeseer": {"k": [1, 2, 3, 4, 6, 8]},
+    "pubmed": {"k": [1, 2, 4, 8, 16, 30]},
+    "computers": {"k": [2, 5, 10, 20, 40, 80]},
+    "github": {"k": [1], "methods": ["none", "no-edges", "basic"]},
+    "neighbourhood-variance": {},
+}
+
+
+def test_committed_results_are_complete_and_have_the_keys_of_their_runs():
     folder = Path(__file__).resolve().parents[1] / "results"
-    paths = sorted(folder.glob("*.jsonl"))
-    assert [path.stem for path in paths] == ["citeseer", "computers", "cora", "pubmed"]
-    for path in paths:
-        records = Results(path).read()
+    assert {path.stem for path in folder.glob("*.jsonl")} == set(COMMITTED)
+    for name, options in COMMITTED.items():
+        results = Results(folder / f"{name}.jsonl")
+        records = results.read()
         assert all(Run(**record["run"]).key == record["key"] for record in records)
         assert len({record["key"] for record in records}) == len(records)
-        study = read(path.stem)
-        assert status(study, Results(path)).missing == 0
+        assert status(read(name).only(**options), results) == Status(len(records), len(records))
 
 
-def test_a_limit_takes_the_first_graphs():
+def test_a_limit_takes_the_first_graphs_and_some_nodes(monkeypatch):
     run = Run(study="s", dataset="graphs", model="synthetic-gat", method="none", epochs=1, limit=5)
-    assert len(training._limited(training._dataset("graphs", None), 5).train) == 5
+    assert [len(stack) for stack in training._graphs(training._dataset("graphs", None, None), 5)] == [5, 5, 5]
+    small = training._graphs(communities(), None)[0]
+    assert small.num_nodes == 120
+    monkeypatch.setattr(training, "NODES", 20)
+    small = training._graphs(communities(), 2)[0]
+    assert (small.num_nodes, small.train_mask.shape[0]) == (40, 40)
+    assert 0 < small.num_edges < communities().train.num_edges
     assert train(run)["epochs_run"] == 1
     assert run.key != dataclasses.replace(run, limit=None).key
 
@@ -118,13 +138,13 @@ def test_references_bracket_the_methods():
 
 def test_pruning_only_in_training_or_only_in_testing(monkeypatch):
     seen = []
-    original = training._NodeTask.__init__
+    original = training.make_task
 
-    def spy(self, run, prepared, device):
-        original(self, run, prepared, device)
-        seen.append((self.training.num_edges, self.testing.num_edges))
+    def spy(run, parts, device):
+        seen.append((parts.train.num_edges, parts.test.num_edges))
+        return original(run, parts, device)
 
-    monkeypatch.setattr(training._NodeTask, "__init__", spy)
+    monkeypatch.setattr(training, "make_task", spy)
     whole = communities().train.num_edges
     for pruned in ("always", "training", "testing"):
         train(dataclasses.replace(NODE, method="random", k=2, epochs=1, pruned=pruned))
@@ -137,6 +157,86 @@ def test_patience_stops_early():
     record = train(dataclasses.replace(NODE, epochs=500, patience=5))
     assert record["epochs_run"] < 500
     assert record["epochs_run"] == record["best_epoch"] + 5
+
+
+def test_watchers_see_every_epoch_and_the_end():
+    seen: list = []
+
+    class Spy(Watcher):
+        def started(self, run):
+            seen.append(run.method)
+
+        def epoch(self, number, row):
+            seen.append((number, row))
+
+        def ended(self, record):
+            seen.append(record)
+
+    record = train(dataclasses.replace(NODE, epochs=3), watchers=[Spy()])
+    assert (seen[0], seen[-1]) == ("none", record)
+    rows = dict(seen[1:-1])
+    assert list(rows) == [1, 2, 3]
+    assert rows[record["best_epoch"]]["test"] == record["test"]
+    assert rows[3]["loss"] < rows[1]["loss"]
+    assert record["train_seconds"] == sum(row["train_seconds"] for row in rows.values())
+
+
+def test_a_cosine_takes_the_learning_rate_down(monkeypatch):
+    rates = []
+    original = training.Task.set_rate
+
+    def spy(self, done):
+        original(self, done)
+        rates.append(self.optimiser.param_groups[0]["lr"])
+
+    monkeypatch.setattr(training.Task, "set_rate", spy)
+    train(dataclasses.replace(NODE, epochs=4, schedule="cosine"))
+    assert rates == pytest.approx([0.01, 0.01 * (2 + 2**0.5) / 4, 0.005, 0.01 * (2 - 2**0.5) / 4])
+    rates.clear()
+    train(dataclasses.replace(NODE, epochs=2))
+    assert rates == [0.01, 0.01]
+
+
+def test_a_share_is_a_budget_too():
+    record = train(dataclasses.replace(NODE, method="lsp-t", keep=0.25, epochs=1))
+    assert record["share"] == pytest.approx(0.25, abs=0.002)
+
+
+def test_values_are_learned_in_their_own_units(monkeypatch):
+    graphs = synthetic_dataset(Synthetic(samples=80, classes=2, min_nodes=8, max_nodes=9))
+    for part in (graphs.train, graphs.val, graphs.test):
+        part._data.y = torch.stack([torch.zeros(80), -11000 + 20.0 * (torch.arange(80) % 2)], dim=1)
+    both = dataclasses.replace(graphs, task="graph-regression", targets=("nothing", "energy"), num_classes=2)
+    monkeypatch.setattr(training, "_dataset", lambda name, data, limit: both)
+    run = Run(
+        study="s", dataset="graphs", model="synthetic-gat", method="none", target="energy", epochs=12, lr=0.003,
+        batch_size=20,
+    )  # fmt: skip
+    record = train(run)
+    assert (record["metric"], record["higher_is_better"]) == ("mae", False)
+    assert record["test"] < 9  # the mean is off by 10, nothing learned by 11,000
+    with pytest.raises(OptionError, match="target must be one of nothing, energy, got 'mass'"):
+        train(dataclasses.replace(run, target="mass"))
+
+
+def test_smoothed_labels_keep_a_model_from_being_sure():
+    run = Run(
+        study="s", dataset="graphs", model="synthetic-gat-small", method="none", epochs=15, lr=0.01, batch_size=20
+    )
+    losses = {}
+
+    class Spy(Watcher):
+        def epoch(self, number, row):
+            losses[smoothing] = row["loss"]
+
+    for smoothing in (0.0, 0.4):
+        train(dataclasses.replace(run, label_smoothing=smoothing), watchers=[Spy()])
+    assert losses[0.4] > 0.45 > losses[0.0]  # two classes: no less than the entropy of (0.2, 0.8), 0.5
+
+
+def test_a_device_that_is_not_there_is_named():
+    with pytest.raises(OptionError, match="device must be one that is there, such as cpu or cuda, got 'abacus'"):
+        train(NODE, device="abacus")
 
 
 def test_graphs_are_classified_with_the_same_functions_everywhere():
@@ -159,7 +259,7 @@ def test_nodes_of_several_graphs_may_have_several_labels(monkeypatch):
 
     graphs = [one() for _ in range(6)]
     ppi = Dataset("toy", "node-classification", graphs[:4], graphs[4:5], graphs[5:], num_features=6, num_classes=3)
-    monkeypatch.setattr(training, "_dataset", lambda name, data: ppi)
+    monkeypatch.setattr(training, "_dataset", lambda name, data, limit: ppi)
     run = dataclasses.replace(NODE, method="lsp-p", k=2, model="github-gat", epochs=60, batch_size=2, lr=0.02)
     record = train(run)
     assert record["metric"] == "micro-f1"
@@ -174,8 +274,8 @@ def test_nodes_of_several_graphs_may_have_several_labels(monkeypatch):
 
 def test_what_a_dataset_lacks_is_named(monkeypatch):
     bare = dataclasses.replace(communities(), lacks=("features", "labels"))
-    monkeypatch.setattr(training, "_dataset", lambda name, data: bare)
-    with pytest.raises(OptionError, match="dataset toy lacks features, labels here"):
+    monkeypatch.setattr(training, "_dataset", lambda name, data, limit: bare)
+    with pytest.raises(Lacking, match="dataset toy lacks features and labels here"):
         train(NODE)
 
 
@@ -183,9 +283,11 @@ def test_what_a_dataset_lacks_is_named(monkeypatch):
     ("options", "says"),
     [
         ({"method": "magic"}, "method must be one of none, no-edges, basic, random"),
-        ({"method": "random"}, "k must be given for method random"),
+        ({"method": "random"}, "k or keep must be given for method random"),
         ({"model": "resnet"}, "resnet"),
         ({"pruned": "never"}, "pruned must be one of always, training, testing, got 'never'"),
+        ({"schedule": "steps"}, "schedule must be one of constant, cosine, got 'steps'"),
+        ({"label_smoothing": 1.0}, r"label_smoothing must be in \[0, 1\), got 1.0"),
         ({"epochs": 0}, "epochs must be a whole number >= 1, got 0"),
     ],
 )

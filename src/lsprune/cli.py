@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from lsprune.graph import Array, Graph
+    from lsprune.lab.results import Results
+    from lsprune.lab.runs import Run
+    from lsprune.lab.study import Status, Study
+    from lsprune.lab.watchers import Watcher
     from lsprune.pruners import Pruner
 
 PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
@@ -147,8 +153,14 @@ def methods_command(as_json: Json = False) -> None:
 study_app = typer.Typer(help="Run the paper's experiments, and your own, in slices that can be stopped at any time.")
 app.add_typer(study_app, name="study")
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
-Seeds = Annotated[int | None, typer.Option(help="Number of seeds (default: the study's).")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
+Ks = Annotated[str, typer.Option("--k", metavar="LIST", help="Only these k, by commas, and no shares.")]
+Methods = Annotated[str, typer.Option(metavar="LIST", help="Only these methods, by commas.")]
+Datasets = Annotated[str, typer.Option(metavar="LIST", help="Only these datasets of the study, by commas.")]
+Targets = Annotated[str, typer.Option(metavar="LIST", help="Only these regression targets, by commas.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Epochs (default: the study's).")]
+Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
 
 
 @study_app.command("list")
@@ -161,17 +173,26 @@ def study_list(as_json: Json = False) -> None:
         _print(listed, as_json, lambda: _registry_table({"studies": listed}))
 
 
+# One parameter for each option of the library, as with `prune`.
 @study_app.command("run")
 def study_run(
-    name: StudyName,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, a .toml file, or all of them: all.")
+    ],
     seeds: Seeds = None,
     budget: Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")] = None,
     out: Out = Path("results"),
     data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
     device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
-    smoke: Annotated[
-        bool, typer.Option("--smoke", help="Two epochs of one seed and one k, to see that it works.")
-    ] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, each in its own process.")] = 1,
+    k: Ks = "",
+    methods: Methods = "",
+    datasets: Datasets = "",
+    targets: Targets = "",
+    epochs: Epochs = None,
+    smoke: Smoke = False,
+    tensorboard: Annotated[Path | None, typer.Option(help="Write every epoch to TensorBoard files here.")] = None,
+    wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to this Weights & Biases project.")] = None,
     as_json: Json = False,
 ) -> None:
     """Do the runs of a study that are missing; start it again to go on.
@@ -180,28 +201,79 @@ def study_run(
     """
     with _errors():
         from lsprune.lab import study
-        from lsprune.lab.results import Results
 
-        chosen = study.read(name)
-        chosen = chosen.smoke() if smoke else chosen
-        seconds = None if budget is None else _seconds(budget)
-        results = Results(out / f"{chosen.name}.jsonl")
-        now = study.run_study(
-            chosen, results, seeds=seeds, budget=seconds, device=device, data=data, told=None if as_json else _tell
-        )
-        _print({"study": chosen.name, **asdict(now)}, as_json, lambda: _status_text(chosen.name, now))
+        seconds, begun, reports = None if budget is None else _seconds(budget), time.monotonic(), []
+        if jobs > 1 and (tensorboard or wandb):
+            raise OptionError("jobs must be 1 with tensorboard or wandb, which follow one run at a time")
+        for one in study.names() if name == "all" else [name]:
+            chosen, results = _chosen_study(one, out, smoke, k, methods, datasets, targets, epochs)
+            left = None if seconds is None else seconds - (time.monotonic() - begun)
+            if left is not None and left <= 0:
+                break
+            with _watchers(study.status(chosen, results, seeds), tensorboard, wandb) as watchers:
+                now = study.run_study(
+                    chosen, results, seeds=seeds, budget=left, jobs=jobs, device=device, data=data,
+                    watchers=watchers, told=None if as_json else _tell,
+                )  # fmt: skip
+            reports.append({"study": chosen.name, **asdict(now)})
+            if not as_json:
+                _print({}, False, lambda report=reports[-1]: _status_text(report))  # type: ignore[misc]
+        if as_json:
+            _print(reports if name == "all" else reports[0], True, str)
 
 
 @study_app.command("status")
-def study_status(name: StudyName, seeds: Seeds = None, out: Out = Path("results"), as_json: Json = False) -> None:
+def study_status(
+    name: StudyName,
+    seeds: Seeds = None,
+    out: Out = Path("results"),
+    k: Ks = "",
+    methods: Methods = "",
+    datasets: Datasets = "",
+    targets: Targets = "",
+    epochs: Epochs = None,
+    smoke: Smoke = False,
+    as_json: Json = False,
+) -> None:
     """Say how far a study is."""
     with _errors():
         from lsprune.lab import study
-        from lsprune.lab.results import Results
 
-        chosen = study.read(name)
-        now = study.status(chosen, Results(out / f"{chosen.name}.jsonl"), seeds)
-        _print({"study": chosen.name, **asdict(now)}, as_json, lambda: _status_text(chosen.name, now))
+        chosen, results = _chosen_study(name, out, smoke, k, methods, datasets, targets, epochs)
+        report = {"study": chosen.name, **asdict(study.status(chosen, results, seeds))}
+        _print(report, as_json, lambda: _status_text(report))
+
+
+def _chosen_study(
+    name: str, out: Path, smoke: bool, k: str, methods: str, datasets: str, targets: str, epochs: int | None
+) -> tuple[Study, Results]:
+    """The study, or the part of it that was asked for, and where its results are."""
+    from lsprune.lab import study
+    from lsprune.lab.results import Results
+
+    for one in _listed(k):
+        if not one.isdigit() or int(one) < 1:
+            raise OptionError(f"k must be whole numbers >= 1, by commas, got {one!r}")
+    whole = study.read(name)
+    chosen = (whole.smoke() if smoke else whole).only(
+        k=[int(one) for one in _listed(k)], methods=_listed(methods), datasets=_listed(datasets),
+        targets=_listed(targets), epochs=epochs,
+    )  # fmt: skip
+    return chosen, Results(out / f"{chosen.name}.jsonl")
+
+
+@contextmanager
+def _watchers(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterator[list[Watcher]]:
+    """Those who are told of every epoch; closed whatever happens."""
+    from lsprune.lab.watchers import Bars, TensorBoard, WandB
+
+    with ExitStack() as stack:
+        watching: list[Watcher] = [Bars(now.total, now.done)]
+        watching += [TensorBoard(tensorboard)] if tensorboard else []
+        watching += [WandB(wandb)] if wandb else []
+        for watcher in watching:
+            stack.callback(watcher.close)
+        yield watching
 
 
 def _seconds(text: str) -> float:
@@ -216,22 +288,23 @@ def _seconds(text: str) -> float:
     return value * (unit or 1)
 
 
-def _tell(run: Any, record: Mapping[str, Any]) -> None:
-    k = "" if run.k is None else f" k={run.k}"
-    typer.echo(
-        f"{run.study} seed {run.seed} {run.method}{k}: {record['metric']} {record['test']:.4f} at share "
-        f"{record['share']:.3f}, {record['train_seconds']:.1f} s"
-    )
+def _tell(run: Run, record: Mapping[str, Any]) -> None:
+    said = ", ".join(f"{hops} hops {value:.5g}" for hops, value in record.get("variance", {}).items())
+    if not said:
+        said = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
+    typer.echo(f"{run.study}: {run}: share {record['share']:.3f}, {said}")
 
 
-def _status_text(name: str, now: Any) -> str:
-    left = "complete" if now.done == now.total else f"{now.total - now.done} to do; the same command goes on"
-    return f"{name}: {now.done} of {now.total} runs, {left}"
+def _status_text(report: Report) -> str:
+    missing = report["total"] - report["done"]
+    left = "complete" if not missing else f"{missing} to do; the same command goes on"
+    left = "skipped: " + "; ".join(report["skipped"].values()) if report["skipped"] else left
+    return f"{report['study']}: {report['done']} of {report['total']} runs, {left}"
 
 
 @app.command("demo")
-def demo_command(as_json: Json = False) -> None:
-    """Prune a generated graph with several methods and compare them."""
+def demo_command(smoke: Smoke = False, as_json: Json = False) -> None:
+    """Prune a generated graph with several methods, then train on generated graphs pruned by each (2 minutes)."""
     methods = ("lsp", "random", "local-random")
     with _errors(), _steps(len(methods) + 1) as step:
         step("making a graph of 20,000 nodes and 200,000 edges")
@@ -242,7 +315,38 @@ def demo_command(as_json: Json = False) -> None:
             pruner = make_pruner(method, None, {"keep": 0.5})
             measured(graph, pruner, None)  # the first call loads compiled code, which is not what is compared
             reports[method] = measured(graph, pruner, None)[1]
-    _print(reports, as_json, lambda: _comparison_table(reports))
+    if not as_json:
+        _print(reports, False, lambda: _comparison_table(reports))
+    with _errors():
+        trained = _trained(smoke)
+    if as_json:
+        _print({"pruning": reports, "training": trained}, True, str)
+    elif trained:
+        _print(trained, False, lambda: _training_table(trained))
+    else:
+        typer.echo("To see what pruning does to training: pip install 'lsprune[gnn]'")
+
+
+def _trained(smoke: bool) -> dict[str, Report]:
+    """What the demo study says of each method; nothing where PyTorch Geometric is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("torch_geometric") is None:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        study, results = _chosen_study("demo", Path(folder), smoke, "", "", "", "", None)
+        from lsprune.lab.study import run_study, status
+
+        with _watchers(status(study, results), None, None) as watchers:
+            run_study(study, results, watchers=watchers)
+        records = results.read()
+    rows: dict[str, Report] = {}
+    for method in dict.fromkeys(record["run"]["method"] for record in records):
+        of_method = [record for record in records if record["run"]["method"] == method]
+        numbers = ("test", "share", "prune_seconds", "train_seconds_per_epoch", "test_seconds")
+        rows[method] = {name: mean([record[name] for record in of_method]) for name in numbers}
+        rows[method]["runs"] = [record["test"] for record in of_method]
+    return rows
 
 
 def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> Pruner:
@@ -375,6 +479,16 @@ def _comparison_table(reports: Mapping[str, Report]) -> Table:
         nodes = (f"{report[name]:,}" for name in ("owners_cut", "isolated"))
         speed = (f"{report['seconds']:.3f}", f"{report['edges_per_second']:,.0f}")
         table.add_row(method, f"{report['kept']:,}", f"{report['share']:.2%}", *nodes, *speed)
+    return table
+
+
+def _training_table(rows: Mapping[str, Report]) -> Table:
+    title = "a GAT on 2,000 synthetic graphs of 20 classes, mean of two seeds"
+    table = _table(title, "method", "share kept", "accuracy", "of each seed", "prune s", "train s/epoch", "test s")
+    for method, row in rows.items():
+        runs = " ".join(f"{value:.3f}" for value in row["runs"])
+        seconds = (f"{row[name]:.3f}" for name in ("prune_seconds", "train_seconds_per_epoch", "test_seconds"))
+        table.add_row(method, f"{row['share']:.1%}", f"{row['test']:.3f}", runs, *seconds)
     return table
 
 

@@ -23,6 +23,10 @@ class MissingDependency(LspruneError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
 
 
+class Lacking(LspruneError):
+    """A dataset at hand has not what a run needs; a study skips the run and says so."""
+
+
 class LspruneWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
@@ -13,14 +12,16 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import NOBODY, EdgeKeys, Family, Keys, View, edge_rows, of_sums
+from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums
 from lsprune.hashing.projection import check_sparsity
-from lsprune.kernels import not_finite
+from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
 from lsprune.kernels.normals import UNIT, normal
 from lsprune.scales import Scale
 
 PRIME = 2**31 - 1
+LANES = STEPS  # functions that MD5 digests side by side
+TABLE_BYTES = 1 << 29  # bits of all nodes are packed ahead where that takes no more
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,41 +175,86 @@ def _affine(seed: int, first: int, count: int) -> Callable[[Array], Array]:
 
 def _md5(view: View, bits: _Bits, m: int) -> Keys:
     """The paper's digest: bits most significant first in coordinate order, zero-padded; MD5 as an integer mod m."""
-    begins, total = (
-        np.zeros(len(PARTS), np.int64),
-        0,
-    )  # where the columns of each part begin when all stand side by side
-    for role in view.parts:
-        begins[PARTS.index(role)] = total
-        total += view.scales[role].dim
+    parts = [_Words.of(view, bits, role) for role in PARTS]
+    begins, size = np.array([part.begin for part in parts]), -(-bits.role.shape[1] // 8)
+    kernel, finders = view.runtime.module.md5_keys, [_finder(view, part) for part in parts]
 
     def of(lo: int, hi: int) -> Array:
         owned = view.owned
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
-        items = {
-            "owner": owned.owners(lo, hi),
-            "edge": owned.edges(start, stop),
-            "neighbour": owned.neighbour[start:stop],
-        }
-        quanta = np.concatenate([_quanta(view, role, items[role]) for role in view.parts], axis=1)
+        items = (owned.owners(lo, hi), owned.edges(start, stop), owned.neighbour[start:stop])
+        found = [find(ids) for find, ids in zip(finders, items, strict=True)]
         keys = np.empty((stop - start, bits.role.shape[0]), np.int64)
-        for z in range(keys.shape[1]):
-            columns = begins[bits.role[z]] + bits.coordinate[z]
-            chosen = quanta if columns.size == quanta.shape[1] else quanta[:, columns]
-            packed = np.packbits(chosen > bits.threshold[z], axis=1)
-            keys[:, z] = [int.from_bytes(hashlib.md5(row.tobytes()).digest(), "big") % m for row in packed]
+        rows = np.array([rows for _, rows in found], np.int64).reshape(len(PARTS), stop - start)
+        kernel(tuple(table for table, _ in found), rows, begins, size, m, keys)
         return keys
 
     return EdgeKeys(of)
 
 
-def _quanta(view: View, role: str, items: Array) -> Array:
-    part, scale = view.parts[role], view.scales[role]
-    block = part.rows.take(part.rows_of(items))
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """Where the bits of one part stand in the messages of some functions, and which 32-bit words that is."""
+
+    role: str
+    spans: list[tuple[int, int]]  # of each function: its bits of this part, which stand side by side
+    begin: int  # first word that has a bit of this part in some function
+    count: int  # number of words from there on
+    coordinate: Array  # [functions, bits of the message]
+    threshold: Array  # [functions, bits of the message] int16
+
+    @classmethod
+    def of(cls, view: View, bits: _Bits, role: str) -> _Words:
+        part = PARTS.index(role)
+        spans = [(int((roles < part).sum()), int((roles <= part).sum())) for roles in bits.role]
+        begin = min((lo for lo, _ in spans), default=0) // 32
+        count = -(-max((hi for _, hi in spans), default=0) // 32) - begin if role in view.parts else 0
+        limits = np.clip(bits.threshold, -32768, 32767).astype(np.int16)  # quanta are in +-32767: nothing changes
+        return cls(role, spans, begin, count, bits.coordinate, limits)
+
+    def fill(self, view: View, ids: Array, out: Array) -> None:
+        """out[i, :, z] = the words of row ids[i] in the message of function z, first byte lowest."""
+        quanta = _quanta(view, self.role, ids)
+        for z, (lo, hi) in enumerate(self.spans):
+            chosen = quanta if hi - lo == quanta.shape[1] else quanta[:, self.coordinate[z, lo:hi]]
+            marks = np.zeros((ids.shape[0], self.count * 32), bool)
+            at = lo - self.begin * 32
+            np.greater(chosen, self.threshold[z, lo:hi], out=marks[:, at : at + hi - lo])
+            out[:, :, z] = np.packbits(marks, axis=1).view("<u4")
+
+
+def _finder(view: View, words: _Words) -> Callable[[Array], tuple[Array, Array]]:
+    """A function from nodes or edges to a table `[rows, words, LANES]` and the row of each in it.
+
+    A node has many edges, so nodes are packed once, ahead; edges, and nodes too many for that, a block at a time.
+    """
+    if words.count == 0:
+        nothing = np.zeros((1, 0, LANES), np.uint32)
+        return lambda items: (nothing, np.zeros(items.shape[0], np.int64))
+    part = view.parts[words.role]
+    size = max(min(ROWS, BLOCK_VALUES // part.rows.dim), 1)
+    if words.role != "edge" and part.rows.count * words.count * LANES * 4 <= TABLE_BYTES:
+        whole = np.zeros((part.rows.count, words.count, LANES), np.uint32)
+        view.runtime.spread(part.rows.count, lambda lo, hi: words.fill(view, np.arange(lo, hi), whole[lo:hi]), size)
+        return lambda items: (whole, part.rows_of(items))
+
+    def few(items: Array) -> tuple[Array, Array]:
+        ids, rows = np.unique(part.rows_of(items), return_inverse=True)
+        table = np.zeros((ids.shape[0], words.count, LANES), np.uint32)
+        for lo in range(0, ids.shape[0], size):
+            words.fill(view, ids[lo : lo + size], table[lo : lo + size])
+        return table, rows
+
+    return few
+
+
+def _quanta(view: View, role: str, ids: Array) -> Array:
+    rows, scale = view.parts[role].rows, view.scales[role]
+    block = rows.take(ids)
     out = np.zeros(block.shape, np.int16)
     bad = view.runtime.module.quanta(block, scale.unit, scale.exponent, np.array(scale.centre, np.int32), out)
     if bad >= 0:
-        raise not_finite(part.rows.name, block[bad], int(items[bad]))
+        raise not_finite(rows.name, block[bad], int(ids[bad]))
     return out
 
 

@@ -2,66 +2,146 @@
 
 from __future__ import annotations
 
+import os
 import time
 import tomllib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import partial
 from importlib.resources import files
+from itertools import islice
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from lsprune.errors import FormatError, LspruneError, OptionError
-from lsprune.lab.methods import BUDGETED, NAMES
+from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
+from lsprune.kernels import threads
+from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K
 from lsprune.lab.results import Results
+from lsprune.lab.runs import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """What is compared on one dataset; the fields are keys of a study file.
+
+    Args:
+        model: one of `lab.models.MODELS`; none where `hops` are given.
+        k: the most edges that a node keeps, for every method that has a budget.
+        shares: shares of the edges to keep, for every such method.
+        random_shares: shares for `random` alone, which the paper did not run at the k of the others.
+        the rest: as in `Run`, `targets` one run for each.
+    """
+
+    dataset: str
+    model: str = ""
+    k: tuple[int, ...] = ()
+    shares: tuple[float, ...] = ()
+    random_shares: tuple[float, ...] = ()
+    methods: tuple[str, ...] = NAMES
+    targets: tuple[str, ...] = ()
+    hops: tuple[int, ...] = ()
+    epochs: int = 200
+    lr: float = 0.01
+    schedule: Literal["constant", "cosine"] = "constant"
+    weight_decay: float = 0.0
+    label_smoothing: float = 0.0
+    batch_size: int = 512
+    patience: int | None = None
+    limit: int | None = None
+    sparsity: int = 25
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            _check(method in NAMES, "methods", f"some of {', '.join(NAMES)}", method)
+        for k in self.k:
+            _check(type(k) is int and k >= 1, "k", "a list of whole numbers >= 1", k)
+        for share in (*self.shares, *self.random_shares):
+            _check(type(share) in (int, float) and 0 < share <= 1, "shares", "numbers in (0, 1]", share)
+        for hop in self.hops:
+            _check(type(hop) is int and hop >= 0, "hops", "whole numbers >= 0", hop)
+        if not (self.k or self.shares):
+            raise OptionError("k or shares must be given, a list of at least one")
+        if bool(self.model) == bool(self.hops):
+            raise OptionError("either a model or hops must be given")
+
+    def runs(self, study: str, seed: int) -> Iterator[Run]:
+        """All runs of a seed."""
+        same: Any = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _OF_RUN}
+        for target in self.targets or (None,):
+            for method in self.methods:
+                for budget in self._budgets(method):
+                    yield Run(study=study, method=method, seed=seed, target=target, **same, **budget)
+
+    def _budgets(self, method: str) -> list[dict[str, Any]]:
+        if method not in BUDGETED:
+            return [{}]
+        shares = (*self.shares, *(self.random_shares if method == "random" else ()))
+        keeps = () if method in NEEDS_K else shares
+        return [{"k": k} for k in self.k] + [{"keep": float(share)} for share in keeps]
+
+
+_OF_RUN = {f.name for f in fields(Run)} & {f.name for f in fields(Part)} - {"k"}
+
+
+def _check(fine: bool, name: str, what: str, got: object) -> None:
+    if not fine:
+        raise OptionError(f"{name} must be {what}, got {got!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What is compared on which dataset; the fields are the keys of a study file."""
+    """A comparison on one dataset or several."""
 
     name: str
     title: str
-    dataset: str
-    model: str
-    k: tuple[int, ...]
-    methods: tuple[str, ...] = NAMES
-    targets: tuple[str, ...] = ()
+    parts: tuple[Part, ...]
     seeds: int = 5
-    epochs: int = 200
-    lr: float = 0.01
-    weight_decay: float = 0.0
-    batch_size: int = 512
-    patience: int | None = None
-    limit: int | None = None
 
-    def __post_init__(self) -> None:
-        unknown = [method for method in self.methods if method not in NAMES]
-        if unknown:
-            raise OptionError(f"methods must be some of {', '.join(NAMES)}, got {unknown[0]!r}")
-        if not self.k or any(not isinstance(k, int) or k < 1 for k in self.k):
-            raise OptionError(f"k must be a list of whole numbers >= 1, got {list(self.k)}")
-
-    def runs(self, seeds: int | None = None) -> list[Any]:
+    def runs(self, seeds: int | None = None) -> list[Run]:
         """All runs, seed by seed, so that a study stopped early still compares every method."""
-        from lsprune.lab.train import Run
-
-        return [
-            Run(
-                study=self.name, dataset=self.dataset, model=self.model, method=method, k=k, seed=seed, target=target,
-                epochs=self.epochs, lr=self.lr, weight_decay=self.weight_decay, batch_size=self.batch_size,
-                patience=self.patience, limit=self.limit,
-            )
-            for seed in range(self.seeds if seeds is None else seeds)
-            for target in (self.targets or (None,))
-            for method in self.methods
-            for k in (self.k if method in BUDGETED else (None,))
-        ]  # fmt: skip
+        count = range(self.seeds if seeds is None else seeds)
+        return [run for seed in count for part in self.parts for run in part.runs(self.name, seed)]
 
     def smoke(self) -> Study:
-        """The same study in miniature: two epochs, one seed, one k, 64 graphs of each split, every method."""
-        return replace(
-            self, name=f"{self.name}-smoke", k=self.k[:1], seeds=1, epochs=2, targets=self.targets[:1], limit=64
-        )
+        """The same study in miniature: two epochs, one seed, one budget, 16 graphs of each split, every method."""
+        parts = tuple(
+            replace(
+                part, k=part.k[:1], shares=part.shares[:1], random_shares=part.random_shares[:1], epochs=2, limit=16,
+                targets=part.targets[:1], hops=part.hops[:1],
+            )
+            for part in self.parts
+        )  # fmt: skip
+        return replace(self, name=f"{self.name}-smoke", parts=parts, seeds=1)
+
+    def only(
+        self,
+        *,
+        datasets: Iterable[str] = (),
+        methods: Iterable[str] = (),
+        targets: Iterable[str] = (),
+        k: Iterable[int] = (),
+        epochs: int | None = None,
+    ) -> Study:
+        """A part of the study: what is not given stays whole. With k, shares are left out."""
+        chosen, ks = tuple(self._known(datasets, "dataset", [part.dataset for part in self.parts])), tuple(k)
+        parts = [part for part in self.parts if not chosen or part.dataset in chosen]
+        wanted = tuple(self._known(methods, "methods", [name for part in parts for name in part.methods]))
+        aims = tuple(self._known(targets, "target", [name for part in parts for name in part.targets]))
+        for i, part in enumerate(parts):
+            part = replace(part, k=ks, shares=(), random_shares=()) if ks else part
+            part = replace(part, epochs=part.epochs if epochs is None else epochs)
+            part = replace(part, targets=tuple(name for name in part.targets if not aims or name in aims))
+            parts[i] = replace(part, methods=tuple(name for name in part.methods if not wanted or name in wanted))
+        return replace(self, parts=tuple(parts))
+
+    def _known(self, asked: Iterable[str], name: str, there: list[str]) -> Iterator[str]:
+        for one in asked:
+            _check(one in there, name, f"some of {', '.join(dict.fromkeys(there)) or 'none'} in study {self.name}", one)
+            yield one
 
 
 def names() -> list[str]:
@@ -72,7 +152,10 @@ def names() -> list[str]:
 def read(name: str) -> Study:
     """The study of that name, or the one in a `.toml` file of one's own.
 
-    >>> read("cora").dataset
+    A file has a title and the fields of `Part`; a study of several datasets has a table `[[part]]` for each of them,
+    whose keys come before those at the top.
+
+    >>> read("cora").parts[0].dataset
     'cora'
     """
     if name.endswith(".toml"):
@@ -85,15 +168,35 @@ def read(name: str) -> Study:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FormatError(f"{name} is not a TOML file: {error}") from None
-    known = {one.name for one in fields(Study)} - {"name"}
-    for key in table:
+    own = {key: table.pop(key) for key in ("title", "seeds") if key in table}
+    if not isinstance(own.get("title"), str):
+        raise OptionError(f"title must be in the study file {name}")
+    parts = table.pop("part", [{}])
+    return Study(name=stem, parts=tuple(_part({**table, **part}, name) for part in parts), **own)
+
+
+def _part(table: Mapping[str, Any], name: str) -> Part:
+    known = {one.name: one for one in fields(Part)}
+    for key, value in table.items():
         if key not in known:
-            raise OptionError(f"{key} is not a key of a study; it may have {', '.join(sorted(known))}")
-    missing = [key for key in ("title", "dataset", "model", "k") if key not in table]
+            has = ", ".join(sorted({*known, "title", "seeds", "part"}))
+            raise OptionError(f"{key} is not a key of a study; it may have {has}")
+        kind = _KINDS[str(known[key].type).partition("[")[0].partition(" ")[0]]
+        _check(isinstance(value, kind) and not isinstance(value, bool), key, f"{kind[0].__name__} in {name}", value)
+    missing = [key for key, one in known.items() if one.default is MISSING and key not in table]
     if missing:
         raise OptionError(f"{missing[0]} must be in the study file {name}")
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}
-    return Study(name=stem, **{**table, **lists})
+    return Part(**{**table, **lists})
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "tuple": (list,),
+    "str": (str,),
+    "Literal": (str,),
+    "int": (int,),
+    "float": (float, int),
+}
 
 
 def _folder() -> Any:
@@ -102,10 +205,11 @@ def _folder() -> Any:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a study is."""
+    """How far a study is; `skipped` says for each dataset why its runs cannot be done here."""
 
     total: int
     done: int
+    skipped: dict[str, str] = field(default_factory=dict)
 
     @property
     def missing(self) -> int:
@@ -125,36 +229,107 @@ def run_study(
     *,
     seeds: int | None = None,
     budget: float | None = None,
+    jobs: int = 1,
     device: str = "cpu",
     data: str | None = None,
-    told: Callable[[Any, dict[str, Any]], None] | None = None,
+    watchers: Iterable[Any] = (),
+    told: Callable[[Run, dict[str, Any]], None] | None = None,
 ) -> Status:
     """Do the runs that are missing and append each when it is done; how far the study is afterwards.
 
     Args:
         seeds: number of seeds, default the study's.
         budget: seconds; no run is started that would likely not end in time, judged by the longest one so far.
+        jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
+            shared a device do not compare with others, so every record says how many there were.
+        watchers: `lab.watchers` who are told of every epoch; with several jobs, of the beginning and end of runs.
         told: called with every run and its record.
     """
-    from lsprune.lab.train import train
-
+    _check(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
+    watching, skipped = tuple(watchers), dict[str, str]()
+    clock = _Clock(budget)
     with results.writing():
-        there, started, longest = results.keys(), time.monotonic(), 0.0
-        for run in _missing(study, seeds, there):
-            spent = time.monotonic() - started
-            if budget is not None and spent + 1.2 * longest >= budget:
-                break
-            begin = time.monotonic()
-            try:
-                record = train(run, device=device, data=data)
-            except LspruneError as error:
-                raise type(error)(f"study {study.name}, {run.method} k={run.k} seed={run.seed}: {error}") from None
-            results.append(record)
-            longest = max(longest, time.monotonic() - begin)
-            if told is not None:
-                told(run, record)
-    return status(study, results, seeds)
+        there = results.keys()
+        missing = (run for run in study.runs(seeds) if run.key not in there)
+        wanted = (run for run in missing if run.dataset not in skipped and clock.start())
+        work = partial(do_run, device=device, data=data)
+        done = _one_by_one(work, wanted, watching) if jobs == 1 else _side_by_side(work, wanted, watching, jobs)
+        with closing(done):
+            for run, seconds, outcome in done:
+                if isinstance(outcome, Lacking):
+                    skipped[run.dataset] = str(outcome)
+                    continue
+                if isinstance(outcome, LspruneError):
+                    raise type(outcome)(f"study {study.name}, {run}: {outcome}")
+                results.append({**outcome, "jobs": jobs})
+                clock.longest = max(clock.longest, seconds)
+                if told is not None:
+                    told(run, outcome)
+    return replace(status(study, results, seeds), skipped=skipped)
 
 
-def _missing(study: Study, seeds: int | None, there: set[str]) -> Iterator[Any]:
-    return (run for run in study.runs(seeds) if run.key not in there)
+def do_run(run: Run, *, device: str, data: str | None, watchers: Iterable[Any] = ()) -> Outcome:
+    """(the run, its seconds, its record or the error of ours that it met)."""
+    from lsprune.lab.train import train
+    from lsprune.lab.variance import measure
+
+    begin = time.monotonic()
+    try:
+        outcome = (
+            measure(run, data=data, watchers=watchers)
+            if run.hops
+            else train(run, device=device, data=data, watchers=watchers)
+        )
+    except LspruneError as error:
+        return run, 0.0, error
+    return run, time.monotonic() - begin, outcome
+
+
+Outcome = tuple[Run, float, Any]
+Doing = Generator[Outcome, None, None]
+
+
+class _Clock:
+    """Says whether another run may be started."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget, self.longest, self.begun = budget, 0.0, time.monotonic()
+
+    def start(self) -> bool:
+        return self.budget is None or time.monotonic() - self.begun + 1.2 * self.longest < self.budget
+
+
+def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], watchers: tuple[Any, ...]) -> Doing:
+    for run in runs:
+        yield work(run, watchers=watchers)
+
+
+def _share_cores(jobs: int) -> None:
+    """Leave the other processes their part of the cores, unless the user has said what to use."""
+    import torch
+
+    cores = max(1, threads.count() // jobs)
+    os.environ.setdefault("LSPRUNE_THREADS", str(cores))
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(cores)
+
+
+def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: tuple[Any, ...], jobs: int) -> Doing:
+    """The runs in `jobs` processes; each is started when another one has ended."""
+    context = get_context("spawn")  # CUDA does not survive a fork
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_share_cores, initargs=(jobs,))
+    try:
+        going = {pool.submit(work, run) for run in islice(runs, jobs)}
+        while going:
+            ended, going = wait(going, return_when=FIRST_COMPLETED)
+            for future in ended:
+                run, _, outcome = future.result()
+                for watcher in watchers if isinstance(outcome, dict) else ():
+                    watcher.started(run)
+                    watcher.ended(outcome)
+                yield future.result()
+            going |= {pool.submit(work, run) for run in islice(runs, jobs - len(going))}
+    except BrokenProcessPool:
+        raise LspruneError("a process that did a run has died, perhaps for lack of memory; try fewer jobs") from None
+    finally:
+        pool.shutdown(cancel_futures=True)

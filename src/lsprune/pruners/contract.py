@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -51,8 +52,12 @@ class Pruner(ABC):
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """What to keep of a `Graph`."""
 
-    def fit(self, data: Any, *, threads: int | None = None) -> Self:
-        """A pruner that has learned what it needs from `data` (the training graphs)."""
+    def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> Self:
+        """A pruner that has learned what it needs from `data` (the training graphs).
+
+        Args:
+            categories: how many values "x" or "edge_attr" may have where it is a category; default: those in `data`.
+        """
         return self
 
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:

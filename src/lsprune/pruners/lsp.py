@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -102,17 +103,28 @@ class LSP(Local):
         assert isinstance(self.hash, Family)
         return self.hash
 
-    def fit(self, data: Any, *, threads: int | None = None) -> LSP:
-        """A pruner whose scales come from `data` (the training graphs): use it on every other graph too."""
+    def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> LSP:
+        """A pruner whose scales come from `data` (the training graphs): use it on every other graph too.
+
+        Args:
+            categories: how many values "x" or "edge_attr" may have where it is a category, so that graphs to come may
+                have values that `data` lacks. Default: one more than the largest in `data`.
+
+        >>> ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+        >>> seen, rare = (Graph.from_edges(ends, x=np.array([0, 1, 2, last])) for last in (1, 5))
+        >>> LSP(keep=0.5).fit(seen, categories={"x": 6}).mask(rare).shape
+        (4,)
+        """
+        sizes = _checked_categories(categories or {})
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
-        return self._fitted_on(graphs[None], runtime(threads))
+        return self._fitted_on(graphs[None], runtime(threads), sizes)
 
-    def _fitted_on(self, graph: Graph, run: Runtime) -> LSP:
+    def _fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         if not self.family.needs_attributes:
             return self
-        parts = describe(graph, self.side, self.attributes, seed=self.seed)
+        parts = describe(graph, self.side, self.attributes, seed=self.seed, sizes=sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
         return dataclasses.replace(self, fitted=tuple(scales.items()))
 
@@ -171,6 +183,17 @@ class LSP(Local):
 
 
 _NUMBERS = ("exponent", "unit", "shift", "categories")
+
+
+def _checked_categories(given: Mapping[str, int]) -> dict[str, int]:
+    """The number of values by part, from what a user says by name."""
+    roles = {"x": ("owner", "neighbour"), "edge_attr": ("edge",)}
+    for name, count in given.items():
+        if name not in roles:
+            raise OptionError(f"categories must be of x or edge_attr, got {name!r}")
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
+            raise OptionError(f"categories of {name} must be a whole number >= 1, got {count!r}")
+    return {role: int(count) for name, count in given.items() for role in roles[name]}
 
 
 def _sizes(fitted: tuple[tuple[str, Scale], ...] | None) -> dict[str, int] | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lsprune.graph import Array
 from lsprune.kernels import threads as pool
-from lsprune.kernels.cpu import bits, choose, edges, quantise
+from lsprune.kernels.cpu import bits, choose, edges, md5, quantise
 from lsprune.kernels.cpu import group as grouping
 
 choose_nodes = choose.choose_nodes
@@ -24,6 +24,7 @@ scatter_taken = grouping.scatter_taken
 count_rows = grouping.count_rows
 spread_bits = bits.spread_bits
 count_bits = bits.count_bits
+md5_keys = md5.md5_keys
 
 SPAN = 1 << 17  # edges a thread takes at a time
 ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 2 MB

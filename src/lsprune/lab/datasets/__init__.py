@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,8 @@ class Dataset:
         num_features: columns of `x`; 0 where there is none.
         num_classes: classes, or labels of a node that has several, or regression targets; 0 where there is no `y`.
         targets: names of the first columns of a regression's `y`. QM9 has seven more columns than names.
+        categories: how many values `x` and `edge_attr` may have where they are categories; some are too rare to be in
+            every part.
         lacks: what this copy has not, of "features" and "labels": a study that needs it says so and skips.
     """
 
@@ -53,6 +56,7 @@ class Dataset:
     num_classes: int
     targets: tuple[str, ...] = ()
     lacks: tuple[str, ...] = ()
+    categories: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def single(self) -> bool:
@@ -117,7 +121,8 @@ def _unmasked(name: str, read: Any, seed: int) -> Dataset:
 def _zinc(name: str, read: Any, seed: int) -> Dataset:
     train, val, test = read
     features, targets = train[0].num_node_features, ("constrained_solubility",)
-    return Dataset(name, "graph-regression", train, val, test, features, 1, targets=targets)
+    atoms = {"x": 28, "edge_attr": 4}  # bonds 1 to 3
+    return Dataset(name, "graph-regression", train, val, test, features, 1, targets=targets, categories=atoms)
 
 
 def _ppi(name: str, read: Any, seed: int) -> Dataset:
@@ -131,8 +136,11 @@ def _qm9(name: str, read: Any, seed: int) -> Dataset:
     if len(read) <= 120_000:
         raise FormatError(f"qm9 must have more than 120,000 molecules for the paper's split, got {len(read)}")
     train, val, test = (read[part] for part in _split(len(read), (110_000, 10_000), seed))
-    features = read[0].num_node_features
-    return Dataset(name, "graph-regression", train, val, test, features, len(QM9_TARGETS), targets=QM9_TARGETS)
+    features, known = read[0].num_node_features, {"x": 10, "edge_attr": 4}  # up to fluorine; bonds 1 to 3
+    return Dataset(
+        name, "graph-regression", train, val, test, features, len(QM9_TARGETS), targets=QM9_TARGETS,
+        categories=known if features == 1 else {},
+    )  # fmt: skip
 
 
 def _citation(name: str) -> Place:

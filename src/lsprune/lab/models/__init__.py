@@ -1,11 +1,15 @@
 """The paper's models (appendix B.3) by name: `build("github-gat", in_dim=128, out_dim=2)` is an `nn.Module`.
 
 Every model is called with a PyG `Data` or `Batch`. Node models give `[N, out_dim]`, graph models `[G, out_dim]`.
+Beside `edge_index` a model reads the attributes that its `reads` names, `x` where it has none.
+A model that is `static` makes no tensor whose size depends on the values of another, so that its steps can be recorded;
+where its `loops` is false, graphs without self-loops are the same to it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lsprune.errors import MissingDependency, OptionError
@@ -38,8 +42,8 @@ def build(name: str, *, in_dim: int, out_dim: int, basic: bool = False, degrees:
 
     >>> build("resnet", in_dim=1, out_dim=1)
     Traceback (most recent call last):
-    lsprune.errors.OptionError: model must be one of github-gat, planetoid-gat, node-gat, synthetic-gat, ppi-gat, \
-zinc-pna, qm9-mxmnet, got 'resnet'
+    lsprune.errors.OptionError: model must be one of github-gat, planetoid-gat, node-gat, synthetic-gat, \
+synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, got 'resnet'
     """
     if name not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
@@ -83,6 +87,7 @@ MODELS: dict[str, Builder] = {
     "planetoid-gat": _attention("planetoid-gat", PlanetoidGAT),
     "node-gat": _attention("node-gat", NodeGAT),
     "synthetic-gat": _attention("synthetic-gat", SyntheticGAT),
+    "synthetic-gat-small": _attention("synthetic-gat-small", partial(SyntheticGAT, width=16, heads=4, dropout=0.2)),
     "ppi-gat": _attention("ppi-gat", PPIGAT),
     "zinc-pna": _pna,
     "qm9-mxmnet": _mxmnet,

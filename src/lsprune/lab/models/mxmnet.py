@@ -120,6 +120,8 @@ class MXMNet(nn.Module):
         cutoff: of the global layer, in Å; also the length at which the bases of a bond's distance reach 0.
     """
 
+    reads = ("z", "pos")
+
     def __init__(
         self, out_dim: int, *, dim: int = 128, layers: int = 6, cutoff: float = 5.0, atoms: int = 95, radial: int = 16
     ) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.nn import BatchNorm, PNAConv, global_add_pool
+from torch_geometric.nn import PNAConv, global_add_pool
 
 from lsprune.errors import OptionError
-from lsprune.lab.models.blocks import category, graph_count, graph_of_node
+from lsprune.lab.models.blocks import NodeNorm, category, graph_count, graph_of_node
 
 AGGREGATORS = ["mean", "min", "max", "std"]
 SCALERS = ["identity", "amplification", "attenuation"]
@@ -23,6 +23,9 @@ class ZincPNA(nn.Module):
         degrees: `[D]` how many nodes of the training graphs have in-degree 0, 1, ..: the scalers measure a degree
             against their mean.
     """
+
+    reads = ("x", "edge_attr")
+    static = True
 
     def __init__(
         self,
@@ -38,14 +41,15 @@ class ZincPNA(nn.Module):
         self.atom = nn.Embedding(atoms, width)
         self.bond = nn.Embedding(bonds, 50)
         self.convs = nn.ModuleList(_layer(width, _spread(degrees)) for _ in range(layers))
-        self.norms = nn.ModuleList(BatchNorm(width) for _ in range(layers))
+        self.norms = nn.ModuleList(NodeNorm(width) for _ in range(layers))
         self.last = nn.Sequential(nn.Linear(width, 50), nn.ReLU(), nn.Linear(50, 25), nn.ReLU(), nn.Linear(25, out_dim))
 
     def forward(self, data: Any) -> Tensor:
         x = self.atom(category(data.x))
         bond = self.bond(category(data.edge_attr))
+        real = getattr(data, "real", None)
         for conv, norm in zip(self.convs, self.norms, strict=True):
-            x = F.relu(norm(conv(x, data.edge_index, bond)))
+            x = F.relu(norm(conv(x, data.edge_index, bond), real))
         values: Tensor = self.last(global_add_pool(x, graph_of_node(data), size=graph_count(data)))
         return values
 

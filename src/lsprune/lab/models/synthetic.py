@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import global_mean_pool
 
-from lsprune.lab.models.blocks import convolution, graph_count, graph_of_node
+from lsprune.lab.models.blocks import convolution, graph_count, graph_of_node, with_loops
 
 
 class SyntheticGAT(nn.Module):
@@ -17,6 +17,8 @@ class SyntheticGAT(nn.Module):
     The first two layers concatenate their heads (640 columns), the third averages them (40). Edge attributes are not
     used, as in the paper's runs: what an edge says reaches the model only through which edges a pruner keeps.
     """
+
+    static, loops = True, False
 
     def __init__(
         self,
@@ -30,15 +32,16 @@ class SyntheticGAT(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout = dropout
-        self.first = convolution(in_dim, width, heads, concat=True, basic=basic)
-        self.second = convolution(width * heads, width, heads, concat=True, basic=basic)
-        self.third = convolution(width * heads, width, heads, concat=False, basic=basic)
+        self.first = convolution(in_dim, width, heads, concat=True, basic=basic, loops=False)
+        self.second = convolution(width * heads, width, heads, concat=True, basic=basic, loops=False)
+        self.third = convolution(width * heads, width, heads, concat=False, basic=basic, loops=False)
         self.last = nn.Linear(width, out_dim)
 
     def forward(self, data: Any) -> Tensor:
-        x = F.relu(self.first(data.x, data.edge_index))
-        x = F.relu(self.second(x, data.edge_index))
-        x = self.third(x, data.edge_index)
+        edges = with_loops(data.edge_index, data.num_nodes, plain=getattr(data, "real", None) is not None)
+        x = F.relu(self.first(data.x, edges))
+        x = F.relu(self.second(x, edges))
+        x = self.third(x, edges)
         pooled = global_mean_pool(x, graph_of_node(data), size=graph_count(data))
         scores: Tensor = self.last(F.dropout(pooled, self.dropout, self.training))
         return scores

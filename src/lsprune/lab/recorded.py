@@ -1,0 +1,119 @@
+"""A training step that is recorded once and replayed (CUDA graphs).
+
+With batches of small graphs, telling a GPU what to do takes longer than doing it. A recording needs tensors of one
+size: a batch is filled up with nodes that belong to one graph more, which no loss looks at.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+from torch_geometric.data import Data
+
+from lsprune.lab.stack import Stack
+
+_WARM_UP = 3  # steps before recording: libraries choose their kernels then
+_SPREAD = 6  # standard deviations of a batch's size that there is room for
+
+
+@dataclass(frozen=True)
+class Room:
+    """The size that batches are filled up to; one node at least is not real."""
+
+    nodes: int
+    edges: int
+    graphs: int
+
+    @classmethod
+    def of(cls, stack: Stack, graphs: int) -> Room:
+        """Room for nearly every batch of `graphs` graphs drawn at random."""
+        sizes = (stack.node_starts.diff().double(), stack.starts["edge_index"].diff().double())
+        most = [
+            min(
+                float(size.mean() * graphs + _SPREAD * size.std(correction=0) * graphs**0.5),
+                float(size.sort(descending=True).values[:graphs].sum()),
+            )
+            for size in sizes
+        ]
+        return cls(int(most[0]) + 2, int(most[1]) + 1, graphs)
+
+    def holds(self, batch: Data) -> bool:
+        """Whether the batch has as many graphs, and fits."""
+        fits = batch.num_nodes < self.nodes and batch.edge_index.shape[1] <= self.edges
+        return bool(batch.num_graphs == self.graphs and fits)
+
+    def filled(self, batch: Data) -> Data:
+        """The batch with room filled up, and with `real`, which is false for the nodes that fill it."""
+        nodes, edges = batch.num_nodes, batch.edge_index.shape[1]
+        fill = {"edge_index": self.nodes - 1, "batch": self.graphs}
+        out: dict[str, Tensor] = {}
+        for key, value in batch.to_dict().items():
+            if not torch.is_tensor(value) or key == "ptr":
+                continue
+            if key == "edge_index":
+                out[key] = pad(value, (0, self.edges - edges), value=fill[key])
+                continue
+            more = self.edges - edges if key.startswith("edge_") else self.nodes - nodes if key != "y" else 0
+            sides = (0, 0) * (value.dim() - 1) + (0, more)
+            out[key] = pad(value, sides, value=fill.get(key, 0))
+        real = torch.arange(self.nodes, device=batch.edge_index.device) < nodes
+        return Data(**out, real=real, num_nodes=self.nodes, num_graphs=self.graphs + 1)
+
+
+class Recorded:
+    """The step of one model and optimiser: fill the same tensors with a batch, replay, read the loss."""
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        loss: Callable[[Tensor, Any], Tensor],
+        optimiser: torch.optim.Optimizer,
+        room: Room,
+    ) -> None:
+        self.model, self.loss, self.optimiser, self.room = model, loss, optimiser, room
+        self.batch: Data | None = None
+        self.graph = torch.cuda.CUDAGraph()
+        self.value = torch.zeros(())
+
+    def __call__(self, batch: Data) -> Tensor:
+        """Take a step; the loss before it."""
+        filled = self.room.filled(batch)
+        if self.batch is None:
+            self._record(filled)
+        assert self.batch is not None
+        for key, value in filled.to_dict().items():
+            if torch.is_tensor(value):
+                self.batch[key].copy_(value)
+        self.graph.replay()
+        return self.value
+
+    def _step(self) -> Tensor:
+        assert self.batch is not None
+        self.optimiser.zero_grad()  # so that gradients are written, not added to what was there
+        loss = self.loss(self.model(self.batch)[: self.room.graphs], self.batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimiser.step()
+        return loss.detach()
+
+    def _record(self, filled: Data) -> None:
+        """Warm up and record, then put everything back to where it was."""
+        before = copy.deepcopy(self.model.state_dict())
+        self.batch = filled.clone()
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(_WARM_UP):
+                self._step()
+        torch.cuda.current_stream().wait_stream(stream)
+        with torch.cuda.graph(self.graph):
+            self.value = self._step()
+        self.model.load_state_dict(before)
+        for state in self.optimiser.state.values():
+            for value in state.values():
+                value.zero_()

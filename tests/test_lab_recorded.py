@@ -1,0 +1,123 @@
+"""Batches filled up to one size: what a model says and learns of the real graphs does not change."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from torch_geometric.data import Data  # noqa: E402
+
+from lsprune.lab.models import MODELS, build  # noqa: E402
+from lsprune.lab.models.blocks import NodeNorm  # noqa: E402
+from lsprune.lab.recorded import Recorded, Room  # noqa: E402
+from lsprune.lab.stack import Stack  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch-scatter.*:UserWarning")  # of PyG, on a GPU
+STATIC = ("synthetic-gat", "synthetic-gat-small", "zinc-pna")
+
+
+def graphs(name: str, count: int = 7) -> Stack:
+    draw = torch.Generator().manual_seed(1)
+    made = []
+    for i in range(count):
+        nodes, edges = 4 + i, 3 * (4 + i)
+        source = torch.randint(nodes, (edges,), generator=draw)
+        target = (source + 1 + torch.randint(nodes - 1, (edges,), generator=draw)) % nodes  # no self-loops
+        kind = torch.randint(4, (nodes, 1), generator=draw)
+        x = kind if name == "zinc-pna" else torch.randn(nodes, 5, generator=draw)
+        bond = torch.randint(4, (edges,), generator=draw)
+        made.append(Data(x=x, edge_index=torch.stack([source, target]), edge_attr=bond, y=torch.tensor([i % 3])))
+    return Stack.of(made)
+
+
+def model(name: str, basic: bool = False) -> torch.nn.Module:
+    torch.manual_seed(0)
+    return build(name, in_dim=5, out_dim=3, basic=basic, degrees=torch.tensor([0, 3, 9, 4]))
+
+
+def test_every_static_model_is_tried_here():
+    assert {name for name in MODELS if getattr(model(name), "static", False)} == set(STATIC)
+
+
+@pytest.mark.parametrize(("name", "basic"), [("synthetic-gat", False), ("synthetic-gat", True), ("zinc-pna", False)])
+def test_filling_changes_neither_scores_nor_gradients_nor_statistics(name, basic):
+    stack, ids = graphs(name), torch.tensor([4, 0, 6])
+    batch = stack.batch(ids)
+    room = Room(nodes=batch.num_nodes + 9, edges=batch.edge_index.shape[1] + 13, graphs=3)
+    one, other = model(name, basic), model(name, basic)
+    for net in (one, other):
+        net.dropout = 0.0
+        net.train()
+    plain, filled = one(batch), other(room.filled(batch))[:3]
+    torch.testing.assert_close(filled, plain, rtol=1e-4, atol=1e-5)
+    for out in (plain, filled):
+        torch.nn.functional.cross_entropy(out, batch.y).backward()
+    for mine, theirs in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(theirs.grad, mine.grad, rtol=1e-3, atol=1e-5)
+    for (key, mine), theirs in zip(one.state_dict().items(), other.state_dict().values(), strict=True):
+        if "running" in key:
+            torch.testing.assert_close(theirs, mine, rtol=1e-4, atol=1e-5)
+
+
+def test_a_filled_batch_has_one_size_whatever_is_in_it():
+    stack = graphs("zinc-pna")
+    room = Room.of(stack, 3)
+    shapes = set()
+    for ids in ([0, 1, 2], [4, 5, 6]):
+        filled = room.filled(stack.batch(torch.tensor(ids)))
+        assert int(filled.real.sum()) == sum(4 + i for i in ids)
+        shapes.add(
+            tuple((key, tuple(value.shape)) for key, value in filled.to_dict().items() if torch.is_tensor(value))
+        )
+        assert filled.batch.max() == 3
+        assert filled.edge_index.max() == room.nodes - 1
+    assert len(shapes) == 1
+
+
+def test_room_holds_full_batches_that_fit():
+    stack = graphs("zinc-pna")
+    largest = stack.batch(torch.tensor([4, 5, 6]))
+    assert Room.of(stack, 3).holds(largest)
+    assert not Room.of(stack, 3).holds(stack.batch(torch.tensor([0, 1])))
+    assert not Room(nodes=largest.num_nodes, edges=10**6, graphs=3).holds(largest)  # no node is left to fill with
+    assert not Room(nodes=10**6, edges=largest.edge_index.shape[1] - 1, graphs=3).holds(largest)
+
+
+def test_node_norm_is_batch_norm_where_all_nodes_are_real():
+    x = torch.randn(20, 4, generator=torch.Generator().manual_seed(0)) * 3 + 1
+    ours, theirs = NodeNorm(4), torch.nn.BatchNorm1d(4)
+    torch.testing.assert_close(ours(x, torch.ones(20, dtype=torch.bool)), theirs(x))
+    torch.testing.assert_close(ours.running_var, theirs.running_var)
+    torch.testing.assert_close(ours.eval()(x, torch.zeros(20, dtype=torch.bool)), theirs.eval()(x))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", STATIC)
+def test_a_recorded_step_learns_what_a_plain_one_does(name):
+    stack = graphs(name, 12).to(torch.device("cuda"))
+    losses = []
+    for recorded in (False, True):
+        net = model(name).cuda()
+        net.dropout = 0.0
+        optimiser = torch.optim.Adam(net.parameters(), lr=torch.tensor(0.001, device="cuda"), capturable=True)
+
+        def loss(out, batch):
+            return torch.nn.functional.cross_entropy(out, batch.y)
+
+        step = Recorded(net, loss, optimiser, Room.of(stack, 4))
+        row = []
+        for i in range(16):
+            batch = stack.batch(torch.arange(4) + i % 2)
+            if recorded:
+                row.append(float(step(batch)))
+            else:
+                optimiser.zero_grad()
+                value = loss(net(batch), batch)
+                value.backward()
+                optimiser.step()
+                row.append(float(value.detach()))
+        losses.append(row)
+    assert losses[0][-2] < losses[0][0]
+    torch.testing.assert_close(torch.tensor(losses[1]), torch.tensor(losses[0]), rtol=0.1, atol=5e-3)  # atomics
