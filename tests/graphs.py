@@ -6,6 +6,17 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lsprune import LSP, First, Graph, Identity, LocalRandom, NoEdges, Projection, Random, Threshold
+from lsprune.baselines import (
+    Cosine,
+    DSpar,
+    EffectiveResistance,
+    Jaccard,
+    LocalDegree,
+    LowDegree,
+    SpanningForest,
+    TopWeight,
+)
+from lsprune.hashing import Signs
 
 
 def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge_dim: int = 0, **options) -> Graph:
@@ -51,12 +62,30 @@ def with_budget(k=None, keep=None) -> list:
         LocalRandom(**budget),
         LocalRandom(**budget, symmetric="intersection"),
         First(**budget),
+        LowDegree(**budget),
+        LocalDegree(**budget, side="out", symmetric="union"),
+        Jaccard(**budget, hashes=20),
+        Jaccard(**budget, exact=True, self_loops="edge"),
+        Cosine(**budget, side="out"),
+        TopWeight(**budget, column=0),
+        DSpar(**budget),
+        EffectiveResistance(**budget, trees=8, self_loops="edge"),
+        SpanningForest(**budget),
+        SpanningForest(**budget, symmetric="intersection", self_loops="edge"),
     ]
 
 
 PRUNERS = [
     *with_budget(k=2),
     *with_budget(keep=0.4),
+    LSP(k=2, hash="codebook"),
+    LSP(keep=0.4, hash="codebook", select="bottom", weights="degree"),
+    LSP(k=2, hash="auto"),
+    LSP(k=2, hash=Signs(bits=3)),
+    LSP(k=2, hash="bins"),
+    LSP(keep=0.4, hash="structure"),
+    LSP(k=2, hash="identity", weights="degree"),
+    LSP(keep=0.4, weights="degree", power=0.5),
     LSP(k=2, replace=True),
     LSP(k=20),
     LSP.paper("p", k=2),
@@ -65,6 +94,11 @@ PRUNERS = [
     LSP.published("t", k=2, sparsity=3),
     NoEdges(),
 ]
+
+
+def suits(pruner, graph: Graph) -> bool:
+    """Whether the graph has the attributes without which the pruner refuses to work."""
+    return graph.edge_attr is not None or not isinstance(pruner, TopWeight)
 
 
 def name_of(pruner) -> str:

@@ -12,7 +12,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "lsprune"
 
 ORDER = [
-    "_version", "errors", "graph", "kernels", "adapters", "attributes", "scales", "hashing", "select", "pairs",
+    "_version", "errors", "graph", "kernels", "race", "adapters", "attributes", "scales", "hashing", "select", "pairs",
     "explain", "apply", "pruners", "baselines", "measure", "__init__", "pyg", "scale", "lab", "cli", "__main__",
 ]  # fmt: skip
 
@@ -28,7 +28,7 @@ HEAVY = {
     "scipy": ["adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
     "networkx": ["adapters/networks.py"],
     "pyspark": ["scale/spark.py"],
-    "matplotlib": ["lab"],
+    "matplotlib": ["measure/plots.py", "lab"],
     "typer": ["cli.py"],
     "rich": ["cli.py", "lab"],
 }

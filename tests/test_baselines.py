@@ -47,5 +47,8 @@ def test_neighbourhoods_are_independent():
 
 
 def test_registry_lists_every_method_with_a_line_about_it():
-    assert list(METHODS) == ["lsp", "random", "local-random", "first", "no-edges"]
+    assert list(METHODS) == [
+        "lsp", "random", "local-random", "first", "low-degree", "local-degree", "jaccard", "cosine", "top-weight",
+        "dspar", "effective-resistance", "spanning-forest", "no-edges",
+    ]  # fmt: skip
     assert all(method.about and method.name == name for name, method in METHODS.items())

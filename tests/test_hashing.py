@@ -127,7 +127,10 @@ def test_registry_names(name):
         (lambda: Threshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
         (lambda: Threshold(sparsity=True), "sparsity must be a whole number"),
         (lambda: Threshold(mean=float("inf")), "mean must be a finite number"),
-        (lambda: family("simhash"), "hash must be one of projection, threshold, identity, got 'simhash'"),
+        (
+            lambda: family("simhash"),
+            "hash must be one of projection, threshold, codebook, .* structure, auto, got 'simhash'",
+        ),
         (lambda: LSP(k=1, hash=Projection(l=1e-9)).mask(random_graph(0)), "l must be in "),
     ],
 )

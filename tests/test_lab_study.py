@@ -36,7 +36,7 @@ PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "syntheti
 
 
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(studies.names()) == PAPER | {"computers", "cs", "demo"}
+    assert set(studies.names()) == PAPER | {"computers", "cs", "demo", "compare"}
     for name in studies.names():
         study = read(name)
         assert study.name == name

@@ -132,7 +132,7 @@ def test_repr_shows_what_was_asked_for():
         (lambda: LSP(k=1, values="log"), "values must be one of"),
         (lambda: LSP(k=1, attributes=("nodes",)), "attributes must be a tuple of some of owner, edge, neighbour"),
         (lambda: LSP(k=1, attributes="edge"), "attributes must be a tuple"),
-        (lambda: LSP(k=1, hash=3), "hash must be a hash family or one of projection, threshold, identity"),
+        (lambda: LSP(k=1, hash=3), "hash must be a hash family or one of projection, threshold, codebook, signs"),
         (lambda: LSP(k=1, hash="md5"), "hash must be one of .* got 'md5'"),
         (lambda: LSP(keep=0.5, replace=True), "keep must be None with replace=True"),
         (lambda: LSP(k=1, replace=True, select="bottom"), "replace must be False"),

@@ -17,11 +17,12 @@ from lsprune.errors import (
 )
 from lsprune.explain import Explanation
 from lsprune.graph import Graph
-from lsprune.hashing import FAMILIES, Identity, Projection, Threshold
+from lsprune.hashing import FAMILIES, Auto, Bins, Codebook, Identity, Projection, Signs, Structure, Threshold
 from lsprune.pruners import LSP
 
 __all__ = [
-    "FAMILIES", "LSP", "METHODS", "Explanation", "First", "FormatError", "Graph", "GraphError", "Identity",
-    "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
-    "Projection", "Random", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
+    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Codebook", "Explanation", "First", "FormatError", "Graph",
+    "GraphError", "Identity", "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency",
+    "NoEdges", "OptionError", "Projection", "Random", "Signs", "Structure", "SymmetryWarning", "Threshold",
+    "__version__", "load", "prune",
 ]  # fmt: skip

@@ -85,6 +85,12 @@ def prune_command(
     sparsity: Annotated[int | None, typer.Option(help="Entries that a hash function looks at.")] = None,
     digest: Annotated[str | None, typer.Option(help="Threshold: mix, md5 or affine.")] = None,
     bins: Annotated[int | None, typer.Option("--m", help="Threshold: number of bins of the digest.")] = None,
+    words: Annotated[int | None, typer.Option(help="Codebook: number of words (default: from the data).")] = None,
+    bits: Annotated[int | None, typer.Option(help="Signs: bits of a code.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Prefer low-degree neighbours: degree; large edge_attr: edge.")
+    ] = None,
+    power: Annotated[float | None, typer.Option(help="How much weights count.")] = None,
     attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,
     values: Annotated[str | None, typer.Option(help="unit (normalised, centred, scaled) or raw.")] = None,
     select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
@@ -101,10 +107,11 @@ def prune_command(
 
     OUT appears whole or not at all, and is never IN.
     """
-    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins}
+    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
     options: dict[str, Any] = {
         "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
         "symmetric": symmetric, "self_loops": self_loops, "seed": seed, "values": values,
+        "weights": weights, "power": power,
         "attributes": None if attributes is None else _listed(attributes),
     }  # fmt: skip
     if any(value is not None for value in hashing.values()):

@@ -5,15 +5,27 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from lsprune.baselines.cosine import Cosine
+from lsprune.baselines.degree import LocalDegree, LowDegree
+from lsprune.baselines.dspar import DSpar
+from lsprune.baselines.effective_resistance import EffectiveResistance
 from lsprune.baselines.first import First
+from lsprune.baselines.jaccard import Jaccard
 from lsprune.baselines.local_random import LocalRandom
 from lsprune.baselines.no_edges import NoEdges
 from lsprune.baselines.random import Random
+from lsprune.baselines.spanning_forest import SpanningForest
+from lsprune.baselines.top_weight import TopWeight
+from lsprune.baselines.whole import WholeGraph
 from lsprune.errors import OptionError
 from lsprune.pruners import LSP, Pruner
 from lsprune.pruners.saved import read_saved
 
-METHODS: dict[str, type[Pruner]] = {method.name: method for method in (LSP, Random, LocalRandom, First, NoEdges)}
+_ALL: tuple[type[Pruner], ...] = (
+    LSP, Random, LocalRandom, First, LowDegree, LocalDegree, Jaccard, Cosine, TopWeight, DSpar, EffectiveResistance,
+    SpanningForest, NoEdges,
+)  # fmt: skip
+METHODS: dict[str, type[Pruner]] = {method.name: method for method in _ALL}
 
 
 def method(name: str) -> type[Pruner]:
@@ -34,4 +46,7 @@ def load(path: str | os.PathLike[str]) -> Pruner:
     return method(str(document["pruner"].get("method", ""))).load(path)
 
 
-__all__ = ["METHODS", "First", "LocalRandom", "NoEdges", "Random", "from_dict", "load", "method"]
+__all__ = [
+    "METHODS", "Cosine", "DSpar", "EffectiveResistance", "First", "Jaccard", "LocalDegree", "LocalRandom", "LowDegree",
+    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "load", "method",
+]  # fmt: skip

@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from lsprune.baselines.whole import Items, WholeGraph
 from lsprune.graph import Array, Graph
-from lsprune.kernels import Runtime, plain
-from lsprune.kernels.mix import EDGE, draw
-from lsprune.pairs import pair_up
-from lsprune.pruners import Budgeted
-from lsprune.select import Outcome, node_base, outcome, target_count, which_graph
+from lsprune.kernels import Runtime
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Random(Budgeted):
+class Random(WholeGraph):
     """Keeps a random share of the edges, met to the edge in every graph.
 
     Args:
@@ -30,70 +25,6 @@ class Random(Budgeted):
     name: ClassVar[str] = "random"
     about: ClassVar[str] = "a random share of all edges, exact"
 
-    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """The edges (or pairs) with the smallest draws, as many as the budget says."""
-        source, target = (plain(end) for end in graph.ends())
-        real = np.ones(source.shape, bool)
-        if self.self_loops != "edge" and not graph.bipartite:
-            real = source != target
-        mask = np.full(source.shape, self.self_loops == "free")
-        edges = None if real.all() else np.flatnonzero(real)
-        if edges is not None:
-            source, target = source[edges], target[edges]
-        chosen = self._chosen(graph, source, target, runtime)
-        if edges is None:
-            return outcome(graph, chosen, runtime)
-        mask[edges] = chosen
-        return outcome(graph, mask, runtime)
-
-    def _chosen(self, graph: Graph, source: Array, target: Array, runtime: Runtime) -> Array:
-        member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)
-        of_edge = member[target] if graphs > 1 else np.zeros(0, np.int64)
-        if self.symmetry(graph):
-            pairs = pair_up(source, target, np.zeros(source.shape, np.int64), graph.num_nodes)
-            one = np.zeros(pairs.count, np.int64)
-            one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair speaks for it
-            low, high = np.minimum(source[one], target[one]), np.maximum(source[one], target[one])
-            of_pair = of_edge[one] if graphs > 1 else of_edge
-            counts = self._counts(graph, source, target, of_pair, graphs, pairs.count)
-            return smallest(self._draws(graph, low, high, runtime), of_pair, counts)[pairs.of_slot]
-        counts = self._counts(graph, source, target, of_edge, graphs, source.shape[0])
-        return smallest(self._draws(graph, source, target, runtime), of_edge, counts)
-
-    def _draws(self, graph: Graph, first: Array, second: Array, runtime: Runtime) -> Array:
-        out = np.empty(first.shape[0], np.uint64)
-        first_base, second_base = node_base(graph.source_ptr), node_base(graph.target_ptr)
-        start = draw(self.seed, EDGE)
-        runtime.spread(out.shape[0], lambda lo, hi: runtime.module.hash_ends(
-            start, first, second, first_base, second_base, lo, hi, out))  # fmt: skip
-        return out
-
-    def _counts(self, graph: Graph, source: Array, target: Array, member: Array, graphs: int, items: int) -> Array:
-        """How many items (edges or pairs) to keep in each graph."""
-        sizes = np.bincount(member, minlength=graphs) if graphs > 1 else np.array([items])
-        if self.keep is not None:
-            return target_count(self.keep, sizes)
-        owner, owners = (target, graph.num_targets) if self.side == "in" else (source, graph.num_sources)
-        local = np.minimum(np.bincount(owner, minlength=owners), int(self.k or 0))
-        number, _ = which_graph(graph.target_ptr if self.side == "in" else graph.source_ptr, owners, self.pooled)
-        kept = np.bincount(number, weights=local, minlength=graphs).astype(np.int64)
-        edges = np.bincount(number, weights=np.bincount(owner, minlength=owners), minlength=graphs)
-        share: Array = kept * sizes / np.maximum(edges, 1)
-        return target_count(1.0, share)  # the same share of pairs as of edges
-
-
-def smallest(draws: Array, member: Array, counts: Array) -> Array:
-    """True for the counts[g] items with the smallest draws in each graph; equal draws go by position."""
-    if member.size == 0:
-        count = int(counts[0])
-        if count >= draws.size:
-            return np.ones(draws.shape, bool)
-        limit = np.partition(draws, count)[count]
-        chosen: Array = draws < limit
-        chosen[np.flatnonzero(draws == limit)[: count - int(chosen.sum())]] = True
-        return chosen
-    order = np.lexsort((draws, member))
-    start = np.searchsorted(member[order], np.arange(counts.shape[0]))
-    chosen = np.zeros(draws.shape, bool)
-    chosen[order[np.arange(order.size) - start[member[order]] < counts[member[order]]]] = True
-    return chosen
+    def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
+        """The draws themselves."""
+        return items.draw

@@ -6,9 +6,10 @@ contract tests, the command line and the docs read that registry.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +17,13 @@ import numpy as np
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array, Owned
 from lsprune.kernels import Runtime, check_row, not_finite
+from lsprune.race import BITS, finish
 from lsprune.scales import Scale
 
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
 NOBODY = 2**31 - 1  # no int32 key may reach this
+RACE_BITS = 18
+RACE = 1 << RACE_BITS  # times in a race are logarithms to base 2 in units of this
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +39,9 @@ class View:
     neighbours: int  # number of nodes on the neighbour side
     neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
     runtime: Runtime
+    learned: Array | None = None  # what the family's `learn` gave
+    race: bool = False  # keys are wanted that weights can be added to: logarithms of times in a race
+    cache: dict[str, Any] = field(default_factory=dict)  # for what a family needs in every block of functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +68,37 @@ class Family(ABC):
     name: ClassVar[str]
     about: ClassVar[str]
     needs_attributes: ClassVar[bool] = True
+    learns: ClassVar[bool] = False  # whether `learn` must be called before `keys`
 
     @property
     def needs_k(self) -> bool:
         """Whether the keys depend on the number of functions, so that a share of edges cannot be asked for."""
         return False
 
+    def doubling(self, view: View) -> int:
+        """What to add to the keys of a view with `race` for half the weight; 0 where weights cannot be added."""
+        return RACE if self.hashed else 0
+
+    @property
+    def hashed(self) -> bool:
+        """Whether the keys are those of `uniform`: random numbers that belong to a code."""
+        return False
+
+    def learn(self, view: View) -> Array:
+        """What the keys need to know of the training graphs: a small integer array."""
+        raise NotImplementedError
+
     @abstractmethod
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count (count <= 16) for every edge."""
+
+
+def uniform(view: View, draws: Array) -> Array:
+    """Keys from uint64 draws: their top 30 bits, or with `race` the logarithm of the time -log U, 1 being RACE."""
+    if not view.race:
+        return (draws >> np.uint64(34)).astype(np.int32)  # below NOBODY
+    times = finish(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (BITS - RACE_BITS)
+    return times.astype(np.int32).reshape(draws.shape)
 
 
 def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
@@ -145,3 +174,12 @@ def of_sums(
         return np.ascontiguousarray(finish(total), dtype=np.int64)
 
     return EdgeKeys(of)
+
+
+def spread_of(view: View) -> int:
+    """The standard deviation of a random projection of the rows, in the units of its sums.
+
+    Spreads are in 1/32 quanta and weights in 1/32, so that the two cancel out.
+    """
+    energy = sum(sum(value * value for value in scale.spread) << (2 * scale.shift) for scale in view.scales.values())
+    return max(math.isqrt(energy), 1)

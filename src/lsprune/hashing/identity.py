@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.hashing.base import Family, Keys, View, of_nodes
+from lsprune.hashing.base import Family, Keys, View, of_nodes, uniform
 from lsprune.kernels.mix import IDENTITY, draw
 
 
@@ -22,6 +22,7 @@ class Identity(Family):
     name: ClassVar[str] = "identity"
     about: ClassVar[str] = "min-hash of the neighbour's id; needs no attributes"
     needs_attributes: ClassVar[bool] = False
+    hashed: ClassVar[bool] = True
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
@@ -30,5 +31,5 @@ class Identity(Family):
             local = local - view.neighbour_base
         table = np.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32)
         for z in range(count):
-            table[:, z] = draw(view.seed, IDENTITY, first + z + 1, local) >> np.uint64(34)  # 30 bits: below NOBODY
+            table[:, z] = uniform(view, draw(view.seed, IDENTITY, first + z + 1, local))
         return of_nodes(view, table)

@@ -11,7 +11,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, edge_rows, of_nodes, of_sums, project, project_block
+from lsprune.hashing.base import Family, Keys, View, edge_rows, of_nodes, of_sums, project, project_block, spread_of
 from lsprune.kernels.mix import ENTRY, OFFSET, WEIGHT, below, draw
 from lsprune.kernels.normals import normal
 
@@ -44,6 +44,10 @@ class Projection(Family):
         if self.offset not in ("uniform", "normal"):
             raise OptionError(f'offset must be "uniform" or "normal", got {self.offset!r}')
         check_sparsity(self.sparsity)
+
+    def doubling(self, view: View) -> int:
+        """The standard deviation of a projection; weights go with projections that are not cut into bins."""
+        return spread_of(view) if self.l is None and view.calibrated else 0
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""

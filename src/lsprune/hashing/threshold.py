@@ -12,7 +12,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums
+from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums, uniform
 from lsprune.hashing.projection import check_sparsity
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
@@ -72,6 +72,11 @@ class Threshold(Family):
         """The shared signature of "affine" is made of k groups."""
         return self.digest == "affine"
 
+    @property
+    def hashed(self) -> bool:
+        """True for the digest "mix": the others are the paper's, without weights."""
+        return self.digest == "mix"
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
         if self.digest == "affine":
@@ -85,6 +90,8 @@ class Threshold(Family):
 
     def _mixed(self, view: View, first: int, count: int) -> Callable[[Array], Array]:
         start = draw(view.seed, CODE, np.arange(first + 1, first + count + 1))
+        if view.race:
+            return lambda sums: uniform(view, mix64(sums.view(np.uint64) ^ start))
         # % m keeps keys below 2^31 - 1 for the default m: they fit the fast int32 table
         return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
 

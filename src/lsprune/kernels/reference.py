@@ -311,3 +311,120 @@ def md5_keys(tables: Sequence[Array], rows: Array, begins: Array, size: int, m: 
         for table, row, begin in zip(tables, rows[:, e], begins, strict=True):
             message[begin : begin + table.shape[1]] |= table[row, :, z]
         keys[e, z] = int.from_bytes(hashlib.md5(message.tobytes()[:size]).digest(), "big") % m
+
+
+def log2_fixed(values: Array, lo: int, hi: int, out: Array) -> None:
+    """out[i] = log2(value) * 2^32, by squaring the top 32 bits of the value 32 times; -2^32 for 0."""
+    for i in range(lo, hi):
+        value = int(values[i])
+        whole = value.bit_length() - 1
+        mantissa = (value << (63 - whole)) >> 32
+        for _ in range(32):
+            mantissa = (mantissa * mantissa) >> 31
+            bit = mantissa >> 32
+            mantissa >>= bit
+            whole = 2 * whole + bit
+        out[i] = whole
+
+
+def min_rows(indptr: Array, neighbour: Array, table: Array, lo: int, hi: int, out: Array) -> None:
+    """out[u, z] = the least table[v, z] over the neighbours v of u, where it has any."""
+    for u in range(lo, hi):
+        out[u] = np.minimum.reduce([out[u], *table[neighbour[int(indptr[u]) : int(indptr[u + 1])]]])
+
+
+def count_equal(indptr: Array, neighbour: Array, rows: Array, lo: int, hi: int, counts: Array) -> None:
+    """counts[slot] += number of equal entries in the rows of owner and neighbour."""
+    for u in range(lo, hi):
+        for slot in range(int(indptr[u]), int(indptr[u + 1])):
+            counts[slot] += (rows[u] == rows[neighbour[slot]]).sum()
+
+
+def count_common(
+    indptr: Array, neighbour: Array, begins: Array, members: Array, lo: int, hi: int, counts: Array
+) -> None:
+    """counts[slot] = size of the intersection of the sets of owner and neighbour."""
+    sets = [set(members[int(a) : int(b)].tolist()) for a, b in zip(begins[:-1], begins[1:], strict=True)]
+    for u in range(lo, hi):
+        for slot in range(int(indptr[u]), int(indptr[u + 1])):
+            counts[slot] = len(sets[u] & sets[int(neighbour[slot])])
+
+
+def unit_values(indptr: Array, x: Array, out: Array) -> int:
+    """out = each entry over the L2 norm of its row in 2^-14; the first row that is not finite, or -1."""
+    for row in range(len(indptr) - 1):
+        start, stop = int(indptr[row]), int(indptr[row + 1])
+        if not np.isfinite(x[start:stop]).all():
+            return row
+        out[start:stop] = unit_fine([float(value) for value in x[start:stop]], 6)
+    return -1
+
+
+def dot_dense(first: Array, second: Array, rows: Array, columns: Array, out: Array) -> None:
+    """out[i] = <first[rows[i]], second[columns[i]]>."""
+    for i, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        out[i] = sum(x * y for x, y in zip(first[a].tolist(), second[b].tolist(), strict=True))
+
+
+def dot_sparse(
+    first_ptr: Array, first_column: Array, first_value: Array, second_ptr: Array, second_column: Array,
+    second_value: Array, rows: Array, columns: Array, out: Array,
+) -> None:  # fmt: skip
+    """The same for CSR rows."""
+
+    def row(ptr: Array, column: Array, value: Array, at: int) -> dict[int, int]:
+        here = slice(int(ptr[at]), int(ptr[at + 1]))
+        return dict(zip(column[here].tolist(), value[here].tolist(), strict=True))
+
+    for i, (a, b) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+        left, right = row(first_ptr, first_column, first_value, a), row(second_ptr, second_column, second_value, b)
+        out[i] = sum(value * right.get(column, 0) for column, value in left.items())
+
+
+def spanning_trees(
+    indptr: Array, neighbour: Array, pair: Array, local: Array, root: Array, starts: Array, limit: int, counts: Array
+) -> bool:
+    """counts[p] += number of uniform spanning trees with pair p; each node's arrows are a stack, cycles are popped."""
+    for start in starts.tolist():
+        visits, steps, arrow = [0] * len(local), 0, [-1] * len(local)
+        inside = root.astype(bool).tolist()
+        for v in range(len(local)):
+            u = v
+            while not inside[u]:
+                drawn = mix(mix(start ^ int(local[u])) ^ visits[u]) >> 32
+                visits[u] += 1
+                arrow[u] = int(indptr[u]) + ((drawn * int(indptr[u + 1] - indptr[u])) >> 32)
+                u = int(neighbour[arrow[u]])
+                steps += 1
+                if steps > limit:
+                    return False
+            u = v
+            while not inside[u]:  # what is left of the path once its cycles are gone: the last arrow of each node
+                inside[u] = True
+                counts[pair[arrow[u]]] += 1
+                u = int(neighbour[arrow[u]])
+    return True
+
+
+def nearest_words(rows: Array, words: Array, bias: Array, lo: int, hi: int, out: Array) -> None:
+    """out[i] = the word with the largest <row i, word> + bias, the first of equals.
+
+    Two int16 coordinates in each int32: rows [R, pairs], words [blocks, pairs, 16], bias [blocks, 16].
+    """
+    blocks, pairs, lanes = words.shape
+    plain_words = words.view(np.int16).reshape(blocks, pairs, lanes, 2).transpose(0, 2, 1, 3).reshape(-1, 2 * pairs)
+    plain_rows = rows.view(np.int16).reshape(-1, 2 * pairs)
+    for i in range(lo, hi):
+        row = plain_rows[i].tolist()
+        scores = [sum(a * b for a, b in zip(row, word, strict=True)) for word in plain_words.tolist()]
+        best = [score + more for score, more in zip(scores, bias.ravel().tolist(), strict=True)]
+        out[i] = best.index(max(best))
+
+
+def peel(indptr: Array, neighbour: Array, left: Array) -> None:
+    """left[v], the number of links of v, less those to nodes that hang on one link, until no node does; 0 for those."""
+    while (left == 1).any():
+        v = int(np.flatnonzero(left == 1)[0])
+        joined = neighbour[int(indptr[v]) : int(indptr[v + 1])]
+        left[v] = 0
+        left[joined[left[joined] > 0]] -= 1

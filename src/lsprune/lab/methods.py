@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lsprune.baselines import LocalRandom, NoEdges, Random
+from lsprune.baselines import (
+    Cosine,
+    DSpar,
+    EffectiveResistance,
+    Jaccard,
+    LocalDegree,
+    LocalRandom,
+    LowDegree,
+    NoEdges,
+    Random,
+    SpanningForest,
+)
 from lsprune.errors import OptionError
-from lsprune.hashing import Threshold
+from lsprune.hashing import Auto, Codebook, Identity, Signs, Structure, Threshold
 from lsprune.pruners import LSP, Budgeted, Pruner
 
 # Each for a sparsity of the published presets, with k=1, which stands for what the run says. At equal k every one of
@@ -17,6 +28,22 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "local-random": lambda _: LocalRandom(k=1),
     "lsp-p": lambda _: LSP(k=1),
     "lsp-t": lambda _: LSP(k=1, hash=Threshold()),
+    "lsp-d": lambda _: LSP(k=1, weights="degree", power=0.4),
+    "lsp-q": lambda _: LSP(k=1, hash=Codebook()),
+    "lsp-e": lambda _: LSP(k=1, hash=Codebook(), attributes=("edge",), select="bottom"),
+    "lsp-qd": lambda _: LSP(k=1, hash=Codebook(), weights="degree", power=0.5),
+    "lsp-s": lambda _: LSP(k=1, hash=Signs(bits=6)),
+    "lsp-i": lambda _: LSP(k=1, hash=Identity()),
+    "lsp-id": lambda _: LSP(k=1, hash=Identity(), weights="degree"),
+    "lsp-w": lambda _: LSP(k=1, hash=Structure()),
+    "lsp-auto": lambda _: LSP(k=1, hash=Auto(), select="bottom"),
+    "low-degree": lambda _: LowDegree(k=1),
+    "local-degree": lambda _: LocalDegree(k=1),
+    "jaccard": lambda _: Jaccard(k=1),
+    "cosine": lambda _: Cosine(k=1),
+    "dspar": lambda _: DSpar(k=1),
+    "effective-resistance": lambda _: EffectiveResistance(k=1),
+    "spanning-forest": lambda _: SpanningForest(k=1),
     "lsp-p-paper": lambda _: LSP.paper("p", k=1),
     "lsp-t-paper": lambda _: LSP.paper("t", k=1),
     "lsp-p-published": lambda sparsity: LSP.published("p", k=1, sparsity=sparsity),
@@ -24,6 +51,10 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
 }
 REFERENCES = ("none", "no-edges", "basic")  # the whole graph, no graph, the whole graph with the plain model
 NAMES = (*REFERENCES, *BUDGETED)
+PAPER = (
+    *REFERENCES, "random", "local-random", "lsp-p", "lsp-t", "lsp-p-paper", "lsp-t-paper", "lsp-p-published",
+    "lsp-t-published",
+)  # fmt: skip
 NEEDS_K = ("lsp-t-published",)  # its signature depends on k, so that a share cannot be its budget
 
 

@@ -54,9 +54,9 @@ class Results:
                 handle.write(line.encode())
                 handle.flush()
                 os.fsync(handle.fileno())
-            except OSError:
+            except OSError as error:
                 handle.truncate(before)  # a full disk must not leave half a line
-                raise
+                raise OSError(error.errno, error.strerror, str(self.path)) from None
 
     def _mend(self) -> None:
         if not self.path.exists():

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
 from lsprune.kernels import threads
-from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K
+from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K, PAPER
 from lsprune.lab.results import Results
 from lsprune.lab.runs import Run
 
@@ -41,7 +41,7 @@ class Part:
     k: tuple[int, ...] = ()
     shares: tuple[float, ...] = ()
     random_shares: tuple[float, ...] = ()
-    methods: tuple[str, ...] = NAMES
+    methods: tuple[str, ...] = PAPER
     targets: tuple[str, ...] = ()
     hops: tuple[int, ...] = ()
     epochs: int = 200

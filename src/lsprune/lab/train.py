@@ -83,7 +83,10 @@ def _dataset(name: str, data: str | None, limit: int | None) -> Dataset:
     if name in GENERATED:
         whole = GENERATED[name]
         return synthetic_dataset(whole if limit is None else replace(whole, samples=4 * limit))
-    return load(name, data=data)
+    try:
+        return load(name, data=data)
+    except OptionError as error:
+        raise OptionError(f"{error}; generated ones are {', '.join(GENERATED)}") from None
 
 
 @cache

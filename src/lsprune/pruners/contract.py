@@ -82,7 +82,7 @@ class Pruner(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain data: what `from_dict`, TOML files, the command line and result lines use."""
-        options = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "fitted"}
+        options = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in _STATE}
         return {"method": self.name, **options}
 
     @classmethod
@@ -94,7 +94,7 @@ class Pruner(ABC):
         known = {f.name for f in dataclasses.fields(cls)}
         for name in options:
             if name not in known:
-                has = ", ".join(sorted(known - {"fitted"}))
+                has = ", ".join(sorted(known - _STATE))
                 raise OptionError(f"{name} is not an option of {cls.name}; it has {has}")
         if isinstance(options.get("hash"), dict):
             options["hash"] = _family_from(options["hash"])
@@ -121,6 +121,9 @@ class Pruner(ABC):
 
     def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> Self:
         return self
+
+
+_STATE = {"fitted", "learned"}  # fields that hold what a pruner has learned, not options
 
 
 def _plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,13 +14,31 @@ from lsprune import adapters
 from lsprune.attributes import PARTS, describe
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import FAMILIES, Family, Projection, Threshold, family
+from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family
 from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime, runtime
+from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
 from lsprune.pruners.options import check_choice, check_flag
+from lsprune.pruners.weights import Handicap, degree_handicap, edge_handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
-from lsprune.select import TIES, Source, bases
+from lsprune.select import TIES, Source, bases, group
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A small integer array that pruners can be compared by."""
+
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, array: Array) -> Learned:
+        return cls(array.shape, array.astype("<i2").tobytes())
+
+    @property
+    def array(self) -> Array:
+        return np.frombuffer(self.data, "<i2").reshape(self.shape).astype(np.int16)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -37,6 +56,10 @@ class LSP(Local):
         ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         values: "unit" (L2-normalised, centred, scaled) or "raw".
+        weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges, "edge"
+            those with a large edge_attr (one column, > 0). With hash families of codes this is weighted min-hash.
+        power: how much: the weight is 1 / degree^power or edge_attr^power. With Projection, every doubling of the
+            degree moves an edge back by `power` standard deviations.
 
     >>> LSP(keep=0.5)
     LSP(keep=0.5)
@@ -51,7 +74,10 @@ class LSP(Local):
     ties: Literal["hash", "id", "position"] = "hash"
     attributes: tuple[str, ...] = ("edge", "neighbour")
     values: Literal["unit", "raw"] = "unit"
+    weights: Literal["degree", "edge"] | None = None
+    power: float = 1.0
     fitted: tuple[tuple[str, Scale], ...] | None = field(default=None, repr=False)
+    learned: Learned | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,6 +89,9 @@ class LSP(Local):
         check_choice("ties", self.ties, TIES)
         check_choice("values", self.values, ("unit", "raw"))
         self._check_attributes()
+        check_choice("weights", self.weights, (None, "degree", "edge"))
+        if isinstance(self.power, bool) or not isinstance(self.power, Real) or not 0 <= self.power <= 64:
+            raise OptionError(f"power must be a number in [0, 64], got {self.power!r}")
         check_flag("replace", self.replace)
         if self.replace and self.keep is not None:
             raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
@@ -124,18 +153,27 @@ class LSP(Local):
     def _fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         if not self.family.needs_attributes:
             return self
+        if isinstance(self.family, Auto):
+            return calibrated(self, graph, run)._fitted_on(graph, run, sizes)
         parts = describe(graph, self.side, self.attributes, seed=self.seed, sizes=sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
-        return dataclasses.replace(self, fitted=tuple(scales.items()))
+        ready = dataclasses.replace(self, fitted=tuple(scales.items()), learned=None)
+        if not self.family.learns:
+            return ready
+        view = ready._view(graph, group(graph, self, run), 1, run)
+        return dataclasses.replace(ready, learned=Learned.of(self.family.learn(view)))
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """Keys from the hash family; an unfitted pruner is fitted on this graph first."""
-        made: list[View] = []
+        made: list[tuple[LSP, View]] = []
 
         def keys(first: int, count: int, total: int) -> Keys:
             if not made:  # only when some owner has a choice to make
-                made.append(self._view(graph, owned, self.k or total, runtime))
-            return self.family.keys(made[0], first, count)
+                fitted = self if self.fitted is not None else self._fitted_on(graph, runtime)
+                made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
+            ready, view = made[0]
+            found = ready.family.keys(view, first, count)
+            return found if self.weights is None else weighed(found, view, ready._handicap(graph, view), count)
 
         def check() -> None:
             if self.family.needs_attributes and graph.num_edges and not made:
@@ -145,11 +183,21 @@ class LSP(Local):
         ties = TIES.index(self.ties)
         return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)
 
+    def _handicap(self, graph: Graph, view: View) -> Handicap:
+        """What is added to the keys of each neighbour or edge, made once."""
+        if "handicap" not in view.cache:
+            unit = self.family.doubling(view)
+            if not unit:
+                raise OptionError(f"weights must be None with {self.family!r} and values={self.values!r}")
+            make = degree_handicap if self.weights == "degree" else edge_handicap
+            view.cache["handicap"] = make(graph, view, round(self.power * (1 << 16)), unit)
+        made: Handicap = view.cache["handicap"]
+        return made
+
     def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
-        ready = self if self.fitted is not None else self._fitted_on(graph, run)
-        scales = dict(ready.fitted or ())
+        scales = dict(self.fitted or ())
         parts = (
-            describe(graph, self.side, tuple(scales), seed=self.seed, sizes=_sizes(ready.fitted))
+            describe(graph, self.side, tuple(scales), seed=self.seed, sizes=_sizes(self.fitted))
             if self.family.needs_attributes
             else {}
         )
@@ -158,6 +206,7 @@ class LSP(Local):
             owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
             neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
             neighbour_base=bases(graph, self.side)[1], runtime=run,
+            race=self.weights is not None, learned=None if self.learned is None else self.learned.array,
         )  # fmt: skip
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -167,6 +216,8 @@ class LSP(Local):
         for role, scale in self.fitted:
             arrays[f"{role}.centre"] = np.array(scale.centre, np.int32)
             arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.array
         return arrays, {role: {name: getattr(scale, name) for name in _NUMBERS} for role, scale in self.fitted}
 
     def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> LSP:
@@ -179,7 +230,8 @@ class LSP(Local):
             )
             for role, values in state.items()
         }  # fmt: skip
-        return dataclasses.replace(self, fitted=tuple(scales.items()))
+        learned = Learned.of(arrays["learned"]) if "learned" in arrays else None
+        return dataclasses.replace(self, fitted=tuple(scales.items()), learned=learned)
 
 
 _NUMBERS = ("exponent", "unit", "shift", "categories")

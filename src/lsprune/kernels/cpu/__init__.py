@@ -8,7 +8,7 @@ import numpy as np
 
 from lsprune.graph import Array
 from lsprune.kernels import threads as pool
-from lsprune.kernels.cpu import bits, choose, edges, md5, quantise
+from lsprune.kernels.cpu import bits, choose, edges, md5, quantise, scores, trees, words
 from lsprune.kernels.cpu import group as grouping
 
 choose_nodes = choose.choose_nodes
@@ -25,6 +25,15 @@ count_rows = grouping.count_rows
 spread_bits = bits.spread_bits
 count_bits = bits.count_bits
 md5_keys = md5.md5_keys
+nearest_words = words.nearest_words
+log2_fixed = scores.log2_fixed
+min_rows = scores.min_rows
+count_equal = scores.count_equal
+count_common = scores.count_common
+dot_dense = scores.dot_dense
+dot_sparse = scores.dot_sparse
+spanning_trees = trees.spanning_trees
+peel = trees.peel
 
 SPAN = 1 << 17  # edges a thread takes at a time
 ONE_LEVEL = 1 << 19  # counters of all chunks together that a one-level sort may have: 2 MB
@@ -53,6 +62,10 @@ def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, 
         padded[: weights.shape[0], : weights.shape[1]] = weights
         return int(quantise.project_unit(x, pattern, exponent, centre, padded, out))
     return int(quantise.project_wide(x, pattern, unit, exponent, centre, weights, out))
+
+
+def unit_values(indptr: Array, x: Array, out: Array) -> int:
+    return int(scores.unit_values(indptr, x, x.view(np.int32), out))
 
 
 def sparse_sums(indptr: Array, indices: Array, x: Array, sums: Array) -> int:

@@ -1,0 +1,66 @@
+"""By the degree of the neighbour: the least connected first, or the hubs first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import EdgeKeys
+from lsprune.kernels import Runtime
+from lsprune.pruners import Local
+from lsprune.select import Source
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LowDegree(Local):
+    """Every owner keeps its k neighbours of smallest degree, equal ones by a hash.
+
+    The degree of a neighbour is the number of edges that have it as their neighbour: with side="in", how many nodes it
+    sends to.
+
+    >>> LowDegree(k=3)
+    LowDegree(k=3)
+    """
+
+    name: ClassVar[str] = "low-degree"
+    about: ClassVar[str] = "the k neighbours of smallest degree per owner"
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """The degree of the neighbour as key."""
+        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LocalDegree(Local):
+    """Every owner keeps its k neighbours of largest degree, ties by a hash: the hubs stay (Hamann et al. 2016).
+
+    The degree of a neighbour is the number of edges that have it as their neighbour. The paper lets a node keep
+    degree^a edges; here the budget says how many.
+
+    >>> LocalDegree(k=3)
+    LocalDegree(k=3)
+    """
+
+    name: ClassVar[str] = "local-degree"
+    about: ClassVar[str] = "the k neighbours of largest degree per owner"
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """The degree of the neighbour as key, turned round."""
+        return by_neighbour(owned, -neighbour_degrees(graph, owned, self.side))
+
+
+def neighbour_degrees(graph: Graph, owned: Owned, side: str) -> Array:
+    """The degree of every node that can be a neighbour, on its own side of the edges, int64."""
+    return np.bincount(owned.neighbour, minlength=graph.num_sources if side == "in" else graph.num_targets)
+
+
+def by_neighbour(owned: Owned, table: Array) -> Source:
+    """A source with one int64 key for each neighbour."""
+
+    def of(lo: int, hi: int) -> Array:
+        return table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], None]
+
+    return Source(lambda first, count, total: EdgeKeys(of), bottom=True)

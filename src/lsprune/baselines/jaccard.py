@@ -1,0 +1,102 @@
+"""The neighbours who know the same nodes: local similarity, L-Spar (Satuluri et al. 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import STEPS, EdgeKeys
+from lsprune.kernels import Runtime
+from lsprune.kernels.mix import MINHASH, draw
+from lsprune.pruners import Local
+from lsprune.pruners.options import check_flag
+from lsprune.select import Source, bases
+
+EMPTY = np.uint32(2**32 - 1)  # the min-hash of nobody; draws have 31 bits
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Jaccard(Local):
+    """Every owner keeps the k neighbours whose neighbour sets are most like its own by Jaccard, equal ones by a hash.
+
+    The neighbours of a node are those of the edges that it owns under `side`, each once. By default the similarity is
+    the number of equal min-hashes, which takes `hashes` comparisons an edge and 128 bytes a node, and is off by about
+    sqrt(j (1 - j) / hashes) for a similarity of j. `exact` counts common neighbours instead: for every edge, the
+    smaller of the two sets is looked up in the larger, and 16 bytes an edge are needed.
+
+    Args:
+        hashes: number of min-hashes. exact: the similarity itself, to 2^-31.
+
+    >>> Jaccard(k=3)
+    Jaccard(k=3)
+    """
+
+    name: ClassVar[str] = "jaccard"
+    about: ClassVar[str] = "the k neighbours that share most neighbours, per owner (L-Spar)"
+
+    hashes: int = 64
+    exact: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.hashes, bool) or not isinstance(self.hashes, Integral) or not 1 <= self.hashes < 2**16:
+            raise OptionError(f"hashes must be a whole number in [1, 2^16), got {self.hashes!r}")
+        check_flag("exact", self.exact)
+        object.__setattr__(self, "hashes", int(self.hashes))
+        object.__setattr__(self, "exact", bool(self.exact))
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """The similarity as key, turned round."""
+        if graph.bipartite:
+            raise GraphError(
+                "jaccard needs one kind of nodes: sources and targets of two kinds have no common neighbours"
+            )
+        if self.exact:
+            key = -similarities(owned, graph.num_nodes, runtime)
+        else:
+            key = -self._matches(owned, bases(graph, self.side)[1], graph.num_nodes, runtime)
+
+        def of(lo: int, hi: int) -> Array:
+            return key[owned.indptr[lo] : owned.indptr[hi], None].astype(np.int64)
+
+        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+
+    def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
+        """The number of equal min-hashes of owner and neighbour, for every slot; functions go in blocks of 16."""
+        local = np.arange(nodes) - (base if base.size else 0)
+        counts, module = np.zeros(owned.neighbour.shape[0], np.int32), runtime.module
+        for first in range(0, self.hashes, STEPS):
+            width = min(STEPS, self.hashes - first)
+            table, rows = np.empty((nodes, width), np.uint32), np.full((nodes, width), EMPTY)
+
+            def fill(z: int, _: int, first: int = first, table: Array = table) -> None:
+                table[:, z] = draw(self.seed, MINHASH, first + z, local) >> np.uint64(33)
+
+            def least(lo: int, hi: int, table: Array = table, rows: Array = rows) -> None:
+                module.min_rows(owned.indptr, owned.neighbour, table, lo, hi, rows)
+
+            def compare(lo: int, hi: int, rows: Array = rows) -> None:
+                module.count_equal(owned.indptr, owned.neighbour, rows, lo, hi, counts)
+
+            runtime.spread(width, fill, 1)
+            runtime.spread(nodes, least)
+            runtime.spread(nodes, compare)
+        return counts
+
+
+def similarities(owned: Owned, nodes: int, runtime: Runtime) -> Array:
+    """The Jaccard similarity of owner and neighbour in units of 2^-31, rounded down, for every slot, int64."""
+    owner = owned.owners(0, nodes)
+    pairs = np.unique(owner * np.int64(nodes) + owned.neighbour)  # parallel edges make one member
+    members = pairs % max(nodes, 1)
+    begins = np.searchsorted(pairs, np.arange(nodes + 1) * np.int64(nodes))
+    common, size = np.zeros(owner.shape[0], np.int64), np.diff(begins)
+    runtime.spread(nodes, lambda lo, hi: runtime.module.count_common(
+        owned.indptr, owned.neighbour, begins, members, lo, hi, common))  # fmt: skip
+    union = size[owner] + size[owned.neighbour] - common
+    return np.asarray((common << 31) // union)

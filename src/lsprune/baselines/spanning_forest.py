@@ -1,0 +1,49 @@
+"""A spanning forest first, so that what was connected stays connected; then random edges up to the share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.baselines.whole import Items, WholeGraph, links_of
+from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SpanningForest(WholeGraph):
+    """Keeps a random spanning forest and then random edges, to the exact share.
+
+    The forest joins what the graph joins, directions aside, with one edge (or pair, if symmetric) between two nodes. It
+    is the minimum spanning forest of random draws, which is not uniform over all forests. A budget smaller than the
+    forest keeps the forest edges with the smallest draws, as many as fit; then not all stays connected.
+
+    Args:
+        keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
+        side: whose degree `k` refers to. The rest as for every pruner.
+
+    >>> SpanningForest(keep=0.5)
+    SpanningForest(keep=0.5)
+    """
+
+    name: ClassVar[str] = "spanning-forest"
+    about: ClassVar[str] = "a random spanning forest, then random edges"
+
+    def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
+        """0 for the forest, 1 for the rest: the draws order both."""
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        links = links_of(graph, items)
+        keys = np.ones(items.draw.shape[0], np.int64)
+        order = np.argsort(items.draw, kind="stable")
+        order = order[links.of_item[order] >= 0]
+        link, best = np.unique(links.of_item[order], return_index=True)  # the first item of each link, by draw
+        if link.size == 0:
+            return keys
+        rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
+        matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
+        keys[order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]] = 0
+        return keys

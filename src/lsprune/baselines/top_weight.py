@@ -1,0 +1,83 @@
+"""The heaviest edges of each owner: what one does when edges come with a weight."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import EdgeKeys
+from lsprune.kernels import Runtime
+from lsprune.pruners import Local
+from lsprune.select import Source
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TopWeight(Local):
+    """Every owner keeps its k edges of largest weight, equal ones by a hash of the neighbour.
+
+    Weights are one column of `edge_attr`: floats are compared as float32, whole numbers as they are. Of distances, give
+    the negative.
+
+    Args:
+        column: which column of `edge_attr`; None if it has only one.
+
+    >>> TopWeight(k=3)
+    TopWeight(k=3)
+    """
+
+    name: ClassVar[str] = "top-weight"
+    about: ClassVar[str] = "the k edges of largest weight (edge_attr) per owner"
+
+    column: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.column is not None:
+            if isinstance(self.column, bool) or not isinstance(self.column, Integral) or self.column < 0:
+                raise OptionError(f"column must be a whole number >= 0 or None, got {self.column!r}")
+            object.__setattr__(self, "column", int(self.column))
+
+    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+        """The weight as key, turned round."""
+        key = descending(self._weights(graph)) if graph.num_edges else np.empty(0, np.int64)
+
+        def of(lo: int, hi: int) -> Array:
+            return key[owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi])), None]
+
+        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+
+    def _weights(self, graph: Graph) -> Array:
+        values: Any = graph.edge_attr
+        if values is None:
+            raise GraphError("the graph has no edge attributes (edge_attr), which top-weight needs as weights")
+        columns = math.prod(values.shape[1:])
+        if self.column is None and columns != 1:
+            raise GraphError(f"edge_attr must have one column for top-weight, got {columns}; choose one with column=")
+        at = self.column or 0
+        if at >= columns:
+            raise GraphError(f"edge_attr must have a column {at} for top-weight, got {columns} columns")
+        if hasattr(values, "tocsr"):
+            return np.asarray(values.tocsc()[:, [at]].toarray()[:, 0])
+        return np.asarray(values.reshape(values.shape[0], columns)[:, at])
+
+
+def descending(weights: Array) -> Array:
+    """int64 keys that fall as the weights rise; equal for equal weights, and for 0.0 and -0.0."""
+    if weights.dtype.kind == "u" and weights.dtype.itemsize == 8:
+        return ~(weights ^ np.uint64(1 << 63)).view(np.int64)
+    if weights.dtype.kind != "f":
+        return ~weights.astype(np.int64)
+    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is then refused
+        single = weights.astype(np.float32) + np.float32(0)
+    finite = np.isfinite(single)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise GraphError(f"edge_attr must be finite in float32, got {single[row]} in row {row}")
+    bits = single.view(np.int32).astype(np.int64)
+    return np.asarray(~np.where(bits < 0, bits ^ 0x7FFFFFFF, bits))

@@ -1,0 +1,34 @@
+"""Choose the family and the parts from the data, by what stays the same under noise; see `pruners.calibrate`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lsprune.errors import OptionError
+from lsprune.hashing.base import Family, Keys, View
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto(Family):
+    """A stand-in: `fit` puts the family and attributes in its place under which noisy copies keep the same edges best.
+
+    Args:
+        noise: standard deviation of the noise, in standard deviations of each column.
+
+    >>> Auto(noise=0.5)
+    Auto(noise=0.5)
+    """
+
+    name: ClassVar[str] = "auto"
+    about: ClassVar[str] = "the family and attributes that are most stable under noise, found by fit"
+
+    noise: float = 0.3
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.noise, int | float) and 0 < self.noise < 100):
+            raise OptionError(f"noise must be a number in (0, 100), got {self.noise!r}")
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Never called: `fit` has put another family here."""
+        raise OptionError("hash='auto' must be fitted first")

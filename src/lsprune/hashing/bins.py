@@ -1,0 +1,80 @@
+"""Bins of several lengths: a coarse bin of a projection is min-hashed, finer ones decide within it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.attributes import PARTS
+from lsprune.errors import OptionError
+from lsprune.graph import Array
+from lsprune.hashing.base import Family, Keys, View, edge_rows, of_sums, project, project_block, spread_of
+from lsprune.kernels.mix import OFFSET, WEIGHT, WORD, draw
+from lsprune.kernels.normals import normal
+
+_BITS = 60  # of a key; each level has its part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bins(Family):
+    """Multi-resolution projection: the key is the min-hash of a coarse bin, then of finer and finer ones within it.
+
+    Unlike LSP-P, no end of the projection is preferred: which bin comes first is chance, the same in every
+    neighbourhood.
+
+    Args:
+        length: of the coarsest bins, in standard deviations of the projection.
+        levels: each has bins half as long as the one before.
+
+    >>> Bins(length=2.0, levels=2)
+    Bins(length=2.0, levels=2)
+    """
+
+    name: ClassVar[str] = "bins"
+    about: ClassVar[str] = "multi-resolution projection: min-hash of a coarse bin, finer bins as tie-break"
+
+    length: float = 1.0
+    levels: int = 3
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.length, int | float) and 0 < self.length < float("inf")):
+            raise OptionError(f"length must be a number > 0, got {self.length!r}; it counts standard deviations")
+        if type(self.levels) is not int or not 1 <= self.levels <= 6:
+            raise OptionError(f"levels must be a whole number in [1, 6], got {self.levels!r}")
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count."""
+        steps = np.arange(first + 1, first + count + 1)
+        weights = {
+            role: normal(
+                draw(view.seed, WEIGHT, steps[:, None], PARTS.index(role), np.arange(view.scales[role].dim)[None, :])
+            )
+            for role in view.parts
+        }
+        tables = {
+            role: project(view, view.parts[role], view.scales[role], weight).astype(np.int64) << view.scales[role].shift
+            for role, weight in weights.items()
+            if role != "edge"
+        }
+
+        def edge(ids: Array) -> Array:
+            scale, out = view.scales["edge"], np.zeros((ids.shape[0], count), np.int64)
+            edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
+            return out << scale.shift
+
+        deviation = spread_of(view)
+        coarse = max(round(self.length * deviation), 1 << (self.levels - 1))
+        offsets = np.array([int(draw(view.seed, OFFSET, int(step))) % coarse for step in steps], np.int64)
+        bits = _BITS // self.levels
+
+        def finish(sums: Array) -> Array:
+            key = np.zeros(sums.shape, np.int64)
+            for level in range(self.levels):
+                bins = (sums + offsets) // (coarse >> level)
+                hashed = draw(view.seed, WORD, level, steps[None, :], bins) >> np.uint64(64 - bits)
+                key = (key << bits) | hashed.astype(np.int64)
+            return key
+
+        return of_sums(view, tables, edge if "edge" in weights else None, finish)

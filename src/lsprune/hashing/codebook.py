@@ -1,0 +1,295 @@
+"""LSP-Q: attributes are replaced by the nearest word of a codebook that `fit` learned, and the word is min-hashed.
+
+Two noisy copies of an edge have the same word as long as the words lie where the data does, so that the same edge is
+kept in both. Everything is integers: the rows, the words (rounded means), the distances and the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.attributes import PARTS
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View, of_nodes, project_block, spread_of, uniform
+from lsprune.kernels import BLOCK_VALUES, ROWS, Runtime, not_finite
+from lsprune.kernels.mix import PROJECT, SAMPLE, TWIN, WORD, draw, mix64
+from lsprune.kernels.normals import normal
+
+LANES = 16  # words that a kernel compares side by side
+MOST = 1 << 20  # distinct rows that a codebook is learned from
+ENOUGH = 1 << 18  # rows that k-means looks at, or sixteen for each word
+CLOSE = 0.02  # of agreement that is given for fewer words
+LARGEST = 1 << 16  # words that are chosen at most
+EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average
+WIDE = 128  # columns beyond which rows are projected on fewer
+NARROW = 64  # columns that they are projected on
+FAR = -(2**30)  # the bias of a place in the last block that is no word
+_GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
+
+
+@dataclass(frozen=True, kw_only=True)
+class Codebook(Family):
+    """LSP-Q: the key is a random number that belongs to the nearest word of a learned codebook.
+
+    Args:
+        words: number of words; None: chosen from the data, such that rows and their nearest other rows agree best.
+        iterations: rounds of k-means.
+
+    >>> Codebook(words=1024)
+    Codebook(words=1024, iterations=8)
+    """
+
+    name: ClassVar[str] = "codebook"
+    about: ClassVar[str] = "LSP-Q: min-hash of the nearest word of a codebook learned by fit"
+    learns: ClassVar[bool] = True
+    hashed: ClassVar[bool] = True
+
+    words: int | None = None
+    iterations: int = 8
+
+    def __post_init__(self) -> None:
+        if self.words is not None and (type(self.words) is not int or not 1 <= self.words <= 1 << 20):
+            raise OptionError(f"words must be a whole number in [1, 1048576] or None, got {self.words!r}")
+        if type(self.iterations) is not int or self.iterations < 1:
+            raise OptionError(f"iterations must be a whole number >= 1, got {self.iterations!r}")
+
+    def learn(self, view: View) -> Array:
+        """The words `[count, width]` int16."""
+        every = _all_rows(view)
+        rows = _distinct(every, view.seed)
+        if self.words is not None and rows.shape[0] < self.words:
+            raise GraphError(
+                f"words must be at most {rows.shape[0]}, the number of distinct attribute rows to learn from, "
+                f"got {self.words}"
+            )
+        if self.words is None and rows.shape[0] <= min(EXACT, max(every.shape[0] // 4, 1)):
+            return rows
+        count = _best_count(rows, view) if self.words is None else self.words
+        return _k_means(rows[: max(ENOUGH, 16 * count)], count, self.iterations, view.runtime)
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count."""
+        if view.learned is None:
+            raise GraphError("a codebook must be learned by fit first")
+        steps = np.arange(first + 1, first + count + 1)
+        table = np.zeros((view.learned.shape[0], 8 if count <= 8 else 16), np.int32)
+        numbers = np.arange(view.learned.shape[0])[:, None]
+        table[:, :count] = uniform(view, draw(view.seed, WORD, steps[None, :], numbers))
+        if "words" not in view.cache:
+            view.cache["words"] = _assigned(view)
+        words = view.cache["words"]
+        if list(view.parts) == ["neighbour"]:
+            return of_nodes(view, table[words])
+        indptr = view.owned.indptr
+        return EdgeKeys(lambda lo, hi: table[words[indptr[lo] : indptr[hi]], :count].astype(np.int64))
+
+
+def _assigned(view: View) -> Array:
+    """The word of every slot; of every neighbour where its attributes alone are hashed."""
+    assert view.learned is not None
+    blocks, read = _blocks(view)
+    nearest = _searcher(view.learned, view.runtime)
+    out = np.empty(blocks[-1][1] if blocks else 0, np.int32)
+
+    def one(i: int, _: int) -> None:
+        lo, hi = blocks[i]
+        nearest(read(lo, hi), out[lo:hi])
+
+    view.runtime.spread(len(blocks), one, 1)
+    if list(view.parts) == ["neighbour"]:
+        part = view.parts["neighbour"]
+        return out if part.index is None else out[part.index]
+    return out
+
+
+def _all_rows(view: View) -> Array:
+    """The attributes of all edges (of all nodes where those alone are hashed) as small integers, `[rows, dim]`."""
+    blocks, read = _blocks(view)
+    out = np.empty((blocks[-1][1] if blocks else 0, _width(view)), np.int16)
+
+    def one(i: int, _: int) -> None:
+        lo, hi = blocks[i]
+        out[lo:hi] = read(lo, hi)
+
+    view.runtime.spread(len(blocks), one, 1)
+    return out
+
+
+def _width(view: View) -> int:
+    """Columns of the rows that words are learned from."""
+    whole = sum(view.scales[role].dim for role in view.parts)
+    return whole if whole <= WIDE else NARROW
+
+
+def _blocks(view: View) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
+    """Ranges of rows, and a function that reads one: `[range, width]` int16 in +-127."""
+    dim = max(sum(view.scales[role].dim for role in view.parts), 1)
+    size = max(min(ROWS, BLOCK_VALUES // dim), 1)
+    owned = view.owned
+    if list(view.parts) == ["neighbour"]:
+        total = view.parts["neighbour"].rows.count
+        return _spans(total, size), lambda lo, hi: _rows(view, {"neighbour": np.arange(lo, hi)})
+    total = int(owned.indptr[-1])
+
+    def read(lo: int, hi: int) -> Array:
+        found = {}
+        for role in view.parts:
+            items = owned.edges(lo, hi) if role == "edge" else owned.neighbour[lo:hi]
+            if role == "owner":
+                items = np.searchsorted(owned.indptr, np.arange(lo, hi), side="right") - 1
+            found[role] = view.parts[role].rows_of(items)
+        return _rows(view, found)
+
+    return _spans(total, size), read
+
+
+def _spans(total: int, size: int) -> list[tuple[int, int]]:
+    return [(lo, min(lo + size, total)) for lo in range(0, total, size)]
+
+
+def _rows(view: View, ids: dict[str, Array]) -> Array:
+    """The rows of all parts side by side, `[n, width]` int16 in +-127: as they are, or projected where wide."""
+    if _width(view) == sum(view.scales[role].dim for role in view.parts):
+        return np.concatenate([_quanta(view, role, some) for role, some in ids.items()], axis=1)
+    total = sum(_projected(view, role, some) for role, some in ids.items())
+    return np.clip(total * 32 // spread_of(view), -127, 127).astype(np.int16)  # four standard deviations
+
+
+def _projected(view: View, role: str, ids: Array) -> Array:
+    """The rows on random directions, which keeps distances (Johnson and Lindenstrauss), weighted as the parts are."""
+    scale = view.scales[role]
+    if role not in view.cache:
+        draws = draw(view.seed, PROJECT, PARTS.index(role), np.arange(NARROW)[:, None], np.arange(scale.dim)[None, :])
+        view.cache[role] = normal(draws)
+    out = np.zeros((ids.shape[0], NARROW), np.int64)
+    _checked(view, role, ids, lambda block: project_block(view, block, scale, view.cache[role], out))
+    return out << scale.shift
+
+
+def _checked(view: View, role: str, ids: Array, work: Callable[[Array], int]) -> None:
+    """Call work(rows) on some rows of a part; raise for the row that it says is not finite."""
+    rows = view.parts[role].rows
+    block = rows.take(ids)
+    if (bad := work(block)) >= 0:
+        raise not_finite(rows.name, block[bad], int(ids[bad]))
+
+
+def _quanta(view: View, role: str, ids: Array) -> Array:
+    """The rows as integers in +-127, parts of lower weight in fewer bits, so that all weigh alike."""
+    scale, centre = view.scales[role], np.array(view.scales[role].centre, np.int32)
+    out = np.zeros((ids.shape[0], scale.dim), np.int16)
+    quanta = view.runtime.module.quanta
+    _checked(view, role, ids, lambda block: int(quanta(block, scale.unit, scale.exponent, centre, out)))
+    most = max(view.scales[other].shift for other in view.parts)
+    less = most - scale.shift + (0 if scale.unit else 8)
+    return out if less == 0 else (out + np.int16(1 << (less - 1))) >> np.int16(less)
+
+
+def _distinct(rows: Array, seed: int) -> Array:
+    """The distinct rows, at most MOST of them, in an order that depends on nothing but what they hold."""
+    names = _names(rows, seed)
+    _, first = np.unique(names, return_index=True)  # sorted by name, which is as good as random
+    return np.ascontiguousarray(rows[first[:MOST]])
+
+
+def _names(rows: Array, seed: int) -> Array:
+    """A number of 64 bits for each row, the same for the same content."""
+    factors = draw(seed, SAMPLE, np.arange(rows.shape[1])) | np.uint64(1)
+    names = np.zeros(rows.shape[0], np.uint64)
+    with np.errstate(over="ignore"):
+        for j in range(rows.shape[1]):
+            names += rows[:, j].astype(np.int64).view(np.uint64) * factors[j]
+    return mix64(names)
+
+
+def _searcher(words: Array, run: Runtime) -> Callable[[Array, Array], None]:
+    """A function that fills `out` with the nearest word of each row, the first of those that are equally near."""
+    count, dim = words.shape
+    blocks, pairs = -(-count // LANES), -(-dim // 2)
+    padded = np.zeros((blocks * LANES, pairs * 2), np.int16)
+    padded[:count, :dim] = 2 * words
+    stored = padded.reshape(blocks, LANES, pairs, 2).transpose(0, 2, 1, 3)
+    packed = np.ascontiguousarray(stored).view(np.int32)[..., 0]
+    bias = np.full(blocks * LANES, FAR, np.int32)
+    bias[:count] = -(words.astype(np.int64) ** 2).sum(1)
+    bias = bias.reshape(blocks, LANES)
+
+    def search(rows: Array, out: Array) -> None:
+        even = np.zeros((rows.shape[0], pairs * 2), np.int16)
+        even[:, :dim] = rows
+        run.module.nearest_words(even.view(np.int32), packed, bias, 0, rows.shape[0], out)
+
+    return search
+
+
+def _nearest(rows: Array, words: Array, run: Runtime) -> Array:
+    out, search = np.empty(rows.shape[0], np.int32), _searcher(words, run)
+    run.spread(rows.shape[0], lambda lo, hi: search(rows[lo:hi], out[lo:hi]), 1 << 10)
+    return out
+
+
+def _k_means(rows: Array, count: int, iterations: int, run: Runtime) -> Array:
+    """`count` words: the first rows, then the rounded means of the rows that are nearest to each; empty ones stay."""
+    words = rows[:count].copy()
+    for _ in range(iterations):
+        nearest = _nearest(rows, words, run)
+        order = np.argsort(nearest, kind="stable")
+        sizes = np.bincount(nearest, minlength=count)
+        some = np.flatnonzero(sizes)
+        sums = np.add.reduceat(rows[order], (np.cumsum(sizes) - sizes)[some], axis=0, dtype=np.int64)
+        means = (2 * sums + sizes[some, None]) // (2 * sizes[some, None])
+        if np.array_equal(means, words[some]):
+            break
+        words[some] = means
+    return words
+
+
+def _best_count(rows: Array, view: View) -> int:
+    """The number of words under which rows and their twins choose alike, tried in steps of 4, then 2, then sqrt(2).
+
+    A twin of a row is its nearest other row: another sample of the same edge, where the data has such.
+    """
+    run, total = view.runtime, rows.shape[0]
+    ours, others = rows[: total // 8][: 1 << 13], rows[total // 8 : total // 2][: 1 << 17]
+    rest = rows[ours.shape[0] + others.shape[0] :][:ENOUGH]
+    twin = _nearest(ours, others, run)
+    wanted, where = np.unique(twin, return_inverse=True)
+    agreement: dict[int, float] = {}
+
+    def agree(count: int) -> float:
+        if count not in agreement:
+            words = _k_means(rest, count, 4, run)
+            one, other = _nearest(ours, words, run), _nearest(others[wanted], words, run)[where]
+            agreement[count] = _agreement(one, other, view.seed)
+        return agreement[count]
+
+    most = min(max(rest.shape[0] // 4, 1), LARGEST)
+    tried = [min(64, most)]
+    while tried[-1] < most and (tried[-1] <= 1024 or agree(tried[-1]) > 1.05 * agree(tried[-2])):
+        tried.append(min(4 * tried[-1], most))
+    best = int(max(tried, key=agree))
+    for factor in (2.0, 2.0**0.5):
+        near = [min(max(round(best * step), 1), most) for step in (1 / factor, 1, factor)]
+        best = int(max(near, key=agree))
+    # a twin is nearer than most samples of an edge, which speaks for too many words: take the fewest that do as well
+    return min(count for count, value in agreement.items() if value >= agreement[best] - CLOSE)
+
+
+def _agreement(ours: Array, twins: Array, seed: int) -> float:
+    """How often the smallest of some rows by min-hash is the smallest of their twins too."""
+    usable = ours.shape[0] // _GROUP * _GROUP
+    numbers = np.arange(usable)
+    right = 0
+    for turn in range(4):
+        first, second = (
+            (draw(seed, TWIN, turn, 0, words[:usable]) >> np.uint64(20) << np.uint64(20))
+            | (draw(seed, TWIN, turn, side, numbers) >> np.uint64(44))  # words that are equal: any of them, at random
+            for side, words in ((1, ours), (2, twins))
+        )
+        right += int((first.reshape(-1, _GROUP).argmin(1) == second.reshape(-1, _GROUP).argmin(1)).sum())
+    return float(right / max(4 * usable // _GROUP, 1))

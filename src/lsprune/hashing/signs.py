@@ -1,0 +1,69 @@
+"""SimHash: the signs of several random projections are a code, and the code is min-hashed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.attributes import PARTS
+from lsprune.errors import OptionError
+from lsprune.graph import Array
+from lsprune.hashing.base import Family, Keys, View, edge_rows, of_sums, project, project_block, uniform
+from lsprune.kernels.mix import SIGN, WORD, draw
+from lsprune.kernels.normals import normal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signs(Family):
+    """SimHash: the key is a random number that belongs to the signs of the attributes' projections.
+
+    Args:
+        bits: projections in a code: more tell finer differences apart, and are less stable.
+
+    >>> Signs(bits=6)
+    Signs(bits=6)
+    """
+
+    name: ClassVar[str] = "signs"
+    about: ClassVar[str] = "SimHash: min-hash of the signs of random projections"
+
+    hashed: ClassVar[bool] = True
+
+    bits: int = 8
+
+    def __post_init__(self) -> None:
+        if type(self.bits) is not int or not 1 <= self.bits <= 62:
+            raise OptionError(f"bits must be a whole number in [1, 62], got {self.bits!r}")
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count."""
+        steps = np.arange(first + 1, first + count + 1)
+        weights = {
+            role: normal(
+                draw(
+                    view.seed, SIGN, steps[:, None, None], np.arange(self.bits)[None, :, None], PARTS.index(role),
+                    np.arange(view.scales[role].dim)[None, None, :],
+                )
+            ).reshape(count * self.bits, -1)
+            for role in view.parts
+        }  # fmt: skip
+        tables = {
+            role: project(view, view.parts[role], view.scales[role], weight).astype(np.int64) << view.scales[role].shift
+            for role, weight in weights.items()
+            if role != "edge"
+        }
+
+        def edge(ids: Array) -> Array:
+            scale, out = view.scales["edge"], np.zeros((ids.shape[0], count * self.bits), np.int64)
+            edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
+            return out << scale.shift
+
+        places = np.int64(1) << np.arange(self.bits)
+
+        def finish(sums: Array) -> Array:
+            codes = ((sums > 0).reshape(sums.shape[0], count, self.bits) * places).sum(2)
+            return uniform(view, draw(view.seed, WORD, steps[None, :], codes))
+
+        return of_sums(view, tables, edge if "edge" in weights else None, finish)

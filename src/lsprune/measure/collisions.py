@@ -1,0 +1,164 @@
+"""The collision curve of a hash: how far two edges may differ and still be taken for one another.
+
+Locality-sensitive hashing is defined by two probabilities: things closer than d1 fall together with probability P1 or
+more, things farther apart than d2 with P2 or less. For pruning, what counts is not that two keys are equal but that the
+same edge wins, so there are two curves.
+
+Take a random set of edges of the graph with different neighbours, and a second set in which every edge corresponds to
+one of the first but its attributes differ by a given distance. In the second set the edges stand in another order and
+their neighbours have other ids, so that nothing but the attributes tells which edges correspond.
+
+- same edge: the probability that the hash takes corresponding edges from the two sets. Chance is 1 / (size of a set).
+- same key: the probability that two corresponding edges have the same key. It says something only of hashes with bins
+  or digests; without bins, keys are hardly ever equal.
+
+A distance is the size of Gaussian noise on every column of the attributes, in standard deviations of that column: two
+unrelated edges are about sqrt(2) apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lsprune.errors import GraphError, OptionError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.kernels import Runtime, runtime
+from lsprune.measure.disturb import check_count, check_number, is_vector, shaken, spreads
+from lsprune.pruners import Local
+from lsprune.select import Source, by_owner, choose, edge_keys, group, neighbour_base_of_owner
+
+
+@dataclass(frozen=True)
+class CollisionCurve:
+    """Probabilities for each distance."""
+
+    distances: tuple[float, ...]
+    same_edge: tuple[float, ...]
+    same_key: tuple[float, ...]
+    chance: float  # of taking corresponding edges blindly
+
+
+def collision_curve(
+    pruner: Local, graph: Graph, distances: Iterable[float] = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0), pairs: int = 2000,
+    seed: int = 0, *, choices: int = 8, functions: int = 10, threads: int | None = None,
+) -> CollisionCurve:  # fmt: skip
+    """How the first hash function of a pruner treats edges at each distance; definitions at the top of this module.
+
+    Args:
+        pruner: one that lets owners choose: LSP with any hash. It is fitted on the graph; its budget does not matter.
+        graph: where edges and their attributes come from; at least x or edge_attr must be vectors. Categories stay.
+        distances: in standard deviations of a column. The same noise, scaled, serves all of them.
+        pairs: number of pairs of sets, shared out over the functions.
+        choices: edges in a set, or as many as there are neighbours.
+        functions: so many hash functions (seeds) are averaged, as one direction may be luckier than another.
+
+    >>> from lsprune import LSP
+    >>> random = np.random.default_rng(0)
+    >>> graph = Graph.from_edges(random.integers(0, 50, (2, 400)), x=random.standard_normal((50, 6)))
+    >>> curve = collision_curve(LSP(k=1), graph, [0.0, 0.2, 2.0], pairs=400)
+    >>> curve.same_edge[0], curve.same_edge[1] > 0.6 > curve.same_edge[2], curve.chance
+    (1.0, True, 0.125)
+    """
+    if not isinstance(pruner, Local):
+        raise OptionError(f"pruner must let every owner choose among its edges, as LSP does, got {pruner!r}")
+    wanted = tuple(distances)
+    for distance in wanted:
+        check_number("distances", distance, 0, 1e6)
+    for name, value in (("pairs", pairs), ("choices", choices), ("functions", functions)):
+        check_count(name, value)
+    if not graph.num_edges or not any(is_vector(part) for part in (graph.x_source, graph.x_target, graph.edge_attr)):
+        raise GraphError("the graph must have edges and x or edge_attr as vectors: nothing else can be at a distance")
+    run, hits = runtime(threads), np.zeros((2, len(wanted)))
+    for number in range(functions):
+        one = replace(pruner, seed=(pruner.seed + number) % 2**63).fit(graph, threads=threads)
+        sets = _Sets.drawn(graph, one.side, -(-pairs // functions), choices, (seed, number), run)
+        taken, key = _hashed(one, sets.graph(graph, 0.0, None), run)
+        for at, distance in enumerate(wanted):
+            other_taken, other_key = _hashed(one, sets.graph(graph, distance, sets.order), run)
+            hits[:, at] += (taken & other_taken[sets.order]).sum() / sets.count, (key == other_key[sets.order]).mean()
+    same_edge, same_key = (tuple((row / functions).tolist()) for row in hits)
+    return CollisionCurve(tuple(float(d) for d in wanted), same_edge, same_key, sets.count / sets.edge.size)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sets:
+    """Random sets of edges, as stars: an owner each, and a neighbour for each edge."""
+
+    count: int
+    side: str
+    edge: Array  # [count * size] edges of the graph
+    owner: Array  # [count] node of the graph that owns the set
+    order: Array  # [count * size] where each edge stands in the second sets: any place, any ids
+    seed: tuple[int, ...]
+
+    @classmethod
+    def drawn(cls, graph: Graph, side: str, count: int, size: int, seed: tuple[int, ...], run: Runtime) -> _Sets:
+        """Sets of edges with different neighbours, any of which is as likely; of a neighbour's edges, any."""
+        random = np.random.default_rng(seed)
+        edges = by_owner(graph, "out" if side == "in" else "in", run)  # of each neighbour
+        nodes = np.flatnonzero(np.diff(edges.indptr))
+        chosen = nodes[distinct(random, count, min(size, nodes.size), nodes.size)].ravel()
+        slot = random.integers(edges.indptr[chosen], edges.indptr[chosen + 1])
+        edge = slot if edges.edge is None else edges.edge[slot]
+        owner = graph.ends()[1 if side == "in" else 0][edge[:: edge.size // count]]
+        return cls(count, side, edge, owner, random.permutation(edge.size), seed)
+
+    def graph(self, graph: Graph, distance: float, order: Array | None) -> Graph:
+        """The sets as a bipartite graph, attributes moved by `distance`; edge i and its neighbour stand at order[i]."""
+        own, other = (graph.x_target, graph.x_source) if self.side == "in" else (graph.x_source, graph.x_target)
+        neighbour = graph.ends()[0 if self.side == "in" else 1][self.edge]
+        back = np.arange(self.edge.size) if order is None else np.argsort(order)  # what stands at each place
+        size = self.edge.size // self.count
+        owners = np.arange(self.edge.size) // size
+        ends = np.arange(self.edge.size), owners[back]
+        x = _take(self._moved(other, neighbour, distance, 0), back), self._moved(own, self.owner, distance, 1)
+        attr = _take(self._moved(graph.edge_attr, self.edge, distance, 2), back)
+        sizes = self.edge.size, self.count
+        if self.side == "out":
+            ends, x, sizes = ends[::-1], x[::-1], sizes[::-1]
+        return Graph.from_edges(ends, num_nodes=sizes, x=x, edge_attr=attr)
+
+    def _moved(self, values: Any, rows: Array, distance: float, which: int) -> Any:
+        taken = _take(values, rows)
+        if distance == 0 or not is_vector(values):
+            return taken
+        return shaken(taken, spreads(values), distance, (*self.seed, which))
+
+
+def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> Array:
+    """`[rows, size]` numbers below `among`, all different within a row and any such row as likely; size <= among.
+
+    >>> np.sort(distinct(np.random.default_rng(0), 2, 3, 3)).tolist()
+    [[0, 1, 2], [0, 1, 2]]
+    """
+    out = np.zeros((rows, 0), np.int64)
+    for column in range(size):
+        number = random.integers(0, among - column, rows)  # the number-th of those not taken yet
+        for taken in np.sort(out, axis=1).T:
+            number += number >= taken
+        out = np.column_stack([out, number])
+    return out
+
+
+def _take(values: Any, rows: Array) -> Any:
+    if values is None:
+        return None
+    return (values.tocsr() if hasattr(values, "tocsr") else values)[rows]
+
+
+def _hashed(pruner: Local, sets: Graph, run: Runtime) -> tuple[Array, Array]:
+    """(whether it is taken, key of the first function) for each edge, in the order of the sets."""
+    owned: Owned = group(sets, pruner, run)
+    source: Source = pruner.source(sets, owned, run)
+    owners = owned.indptr.size - 1
+    quota = np.ones(owners, np.int64)
+    taken = choose(owned, quota, source, neighbour_base_of_owner(sets, pruner.side), pruner.seed, run, ranked=False)
+    keys = edge_keys(source.keys(0, 1, 1), owned, 0, owners)[:, 0]
+    edges = owned.edges(0, owned.neighbour.shape[0])
+    out = np.zeros(edges.size, bool), np.zeros(edges.size, np.int64)
+    out[0][edges], out[1][edges] = taken != 0, keys
+    return out

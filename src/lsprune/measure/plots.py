@@ -1,0 +1,189 @@
+"""Figures of the measures, each a matplotlib `Figure` that the caller saves or shows: `figure.savefig("name.png")`.
+
+matplotlib is imported when the first figure is drawn; figures belong to nobody's pyplot state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lsprune.errors import MissingDependency, OptionError
+from lsprune.graph import Array, Graph
+from lsprune.measure.collisions import CollisionCurve
+from lsprune.measure.structure import degrees as node_degrees
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which the colour-blind can tell apart; with a marker each, so can a grey printer.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+REFERENCE = "#666666"
+LEAST = 0.8  # where a logarithmic axis of degrees begins, so that degree 1 can be seen
+
+Curves = Mapping[str, Mapping[float, float]]  # name: {share of edges kept: value}
+
+
+def consistency(curves: Curves, *, title: str = "", measure: str = "Consistency of kept edges") -> Figure:
+    """How alike the kept edges are, against the share kept; one line for each pruner.
+
+    Args:
+        curves: for each name the value at each share, from `aligned_consistency`, `consistency` or `stability`.
+        measure: the name of the value.
+
+    >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "local random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
+    >>> figure.savefig("consistency.png")  # doctest: +SKIP
+    """
+    figure, axes = _canvas(title, "Share of edges kept", measure)
+    _lines(axes, curves)
+    _shares(axes, curves)
+    values = _finite(curves)
+    axes.set_ylim(min([0.0, *values]) * 1.05, max([1.0, *values]) * 1.02)
+    _legend(axes)
+    return figure
+
+
+def collisions(curves: Mapping[str, CollisionCurve], *, title: str = "", keys: bool = False) -> Figure:
+    """How often the same edge is taken (or, with `keys`, has the same key), against the distance; a line for each hash.
+
+    >>> curve = CollisionCurve((0.0, 0.5, 1.0), (1.0, 0.6, 0.4), (1.0, 0.0, 0.0), chance=0.125)
+    >>> figure = collisions({"projection": curve})  # doctest: +SKIP
+    """
+    what = "have the same key" if keys else "are both taken"
+    figure, axes = _canvas(title, "Distance, in standard deviations of a column", f"P(corresponding edges {what})")
+    _lines(
+        axes,
+        {
+            name: dict(zip(curve.distances, curve.same_key if keys else curve.same_edge, strict=True))
+            for name, curve in curves.items()
+        },
+    )
+    if not keys:
+        for chance in sorted({curve.chance for curve in curves.values()}):
+            _level(axes, chance, "chance")
+    axes.set_ylim(0, 1.02)
+    axes.set_xlim(left=0)
+    _legend(axes)
+    return figure
+
+
+def degrees(
+    graph: Graph, masks: Mapping[str, Array], *, side: str | None = None, title: str = "", whole: str = "unpruned"
+) -> Figure:
+    """The share of nodes with at least so many neighbours, before and after pruning; both axes logarithmic.
+
+    Args:
+        masks: for each name, what it keeps.
+        side: as in `structure`: neighbours in either direction (None), or on one side.
+
+    >>> ring = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
+    >>> figure = degrees(ring, {"LSP": np.array([True, True, False])})  # doctest: +SKIP
+    """
+    what = {None: "Degree", "in": "In-degree", "out": "Out-degree"}.get(side)
+    if what is None:
+        raise OptionError(f'side must be "in", "out" or None, got {side!r}')
+    figure, axes = _canvas(title, what, "Share of nodes with at least this degree")
+    _tail(axes, node_degrees(graph, None, side), color=REFERENCE, linewidth=3, alpha=0.6, label=whole)
+    for number, (name, mask) in enumerate(masks.items()):
+        _tail(axes, node_degrees(graph, mask, side), color=_colour(number), linewidth=1.8, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(left=LEAST)
+    axes.set_ylim(0.5 / max(graph.num_nodes, 1), 1.3)
+    axes.xaxis.set_major_formatter(lambda degree, _: f"{degree:g}")
+    axes.yaxis.set_major_formatter(_per_cent)
+    _legend(axes)
+    return figure
+
+
+def variance(curves: Curves, *, unpruned: float | None = None, title: str = "", hops: int | None = None) -> Figure:
+    """The variance of the neighbourhood sizes against the share of edges kept (paper, appendix C), logarithmic.
+
+    Args:
+        curves: for each name the value at each share, from `neighbourhood_variance`.
+        unpruned: the level of the whole graph, drawn as a line across.
+        hops: how many, for the label.
+
+    >>> figure = variance({"LSP": {0.2: 3.0, 0.4: 9.0}}, unpruned=27.3, hops=1)  # doctest: +SKIP
+    """
+    near = "" if hops is None else f"{hops}-hop "
+    figure, axes = _canvas(title, "Share of edges kept", f"Variance of {near}neighbourhood sizes")
+    _lines(axes, curves)
+    if unpruned is not None:
+        _level(axes, unpruned, "unpruned")
+    _shares(axes, curves)
+    values = _finite(curves)
+    axes.set_yscale("log" if all(value > 0 for value in values) else "symlog")  # a graph without edges has variance 0
+    _legend(axes)
+    return figure
+
+
+def _canvas(title: str, across: str, up: str) -> tuple[Figure, Any]:
+    """An empty figure with named axes: the one place that imports matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependency("lsprune.measure.plots needs matplotlib: pip install 'lsprune[plots]'") from error
+    figure = Figure(figsize=(6.0, 4.0), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.set(xlabel=across, ylabel=up)
+    if title:
+        axes.set_title(title, loc="left", fontsize="large")
+    return figure, axes
+
+
+def _lines(axes: Any, curves: Curves) -> None:
+    """A line with markers for each curve, its points in the order of their places."""
+    if not any(curves.values()):
+        raise OptionError("curves must have at least one point, got none")
+    for number, (name, curve) in enumerate(curves.items()):
+        across = sorted(curve)
+        axes.plot(
+            across, [curve[x] for x in across], label=name, color=_colour(number), linewidth=1.6, markersize=4.5,
+            marker=MARKERS[number % len(MARKERS)], linestyle="-" if number < len(COLOURS) else "--", clip_on=False,
+        )  # fmt: skip
+
+
+def _finite(curves: Curves) -> list[float]:
+    """All values but NaN, which a measure gives where nothing could be measured: a gap in the line."""
+    return [value for curve in curves.values() for value in curve.values() if np.isfinite(value)]
+
+
+def _shares(axes: Any, curves: Curves) -> None:
+    """The horizontal axis from 0 in per cent."""
+    from_0_to = max(share for curve in curves.values() for share in curve)
+    axes.set_xlim(0, max(from_0_to * 1.02, 1e-6))
+    axes.xaxis.set_major_formatter(_per_cent)
+
+
+def _per_cent(share: float, _: int | None = None) -> str:
+    return f"{100 * share:g} %"
+
+
+def _level(axes: Any, value: float, name: str) -> None:
+    """A line across for what the curves are compared with."""
+    axes.axhline(value, color=REFERENCE, linewidth=1.2, linestyle=(0, (4, 3)), label=name, zorder=1)
+
+
+def _tail(axes: Any, degree: Array, **style: Any) -> None:
+    """Steps of the share of nodes with at least each degree from 1 on, down to nothing beyond the largest."""
+    values, counts = np.unique(degree, return_counts=True)
+    share = np.cumsum(counts[::-1])[::-1] / max(degree.size, 1)
+    values, share = values[values > 0], share[values > 0]
+    if values.size:
+        ends = np.concatenate([[LEAST], values, values[-1:]]), np.concatenate([share[:1], share, [0.1 / degree.size]])
+        axes.step(*ends, where="pre", **style)
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _legend(axes: Any) -> None:
+    axes.legend(frameon=False, fontsize="small")

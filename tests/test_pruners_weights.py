@@ -1,0 +1,87 @@
+"""Weighted min-hash: an edge comes first with a probability in proportion to its weight, alike everywhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lsprune import LSP, Graph, GraphError, OptionError
+
+
+def two_neighbours(owners: int, extra: int) -> Graph:
+    """Every owner has two neighbours of its own; the second has `extra` more edges elsewhere."""
+    first, second = np.arange(owners) + owners, np.arange(owners) + 2 * owners
+    sink = np.arange(3 * owners, 3 * owners + extra)
+    source = np.concatenate([first, second, np.repeat(second, extra)])
+    target = np.concatenate([np.arange(owners), np.arange(owners), np.tile(sink, owners)])
+    return Graph.from_edges(np.stack([source, target]), num_nodes=3 * owners + extra)
+
+
+@pytest.mark.parametrize(("power", "share"), [(1.0, 4 / 5), (2.0, 16 / 17), (0.0, 1 / 2), (0.5, 2 / 3)])
+def test_the_chance_of_an_edge_is_in_proportion_to_its_weight(power, share):
+    owners = 4000
+    graph = two_neighbours(owners, 3)  # degrees 1 and 4
+    mask = LSP(k=1, hash="identity", weights="degree", power=power).mask(graph)
+    assert mask[:owners].mean() == pytest.approx(share, abs=0.03)
+    assert (mask[:owners] ^ mask[owners : 2 * owners]).all()
+
+
+def test_edge_weights_are_weights():
+    owners = 4000
+    ends = np.stack([np.arange(2 * owners) + owners, np.tile(np.arange(owners), 2)])
+    weight = np.repeat(np.array([3.0, 1.0], np.float32), owners)
+    graph = Graph.from_edges(ends, num_nodes=3 * owners, edge_attr=weight)
+    mask = LSP(k=1, hash="identity", weights="edge").mask(graph)
+    assert mask[:owners].mean() == pytest.approx(3 / 4, abs=0.03)
+    scaled = Graph.from_edges(ends, num_nodes=3 * owners, edge_attr=weight * 2**20)
+    np.testing.assert_array_equal(LSP(k=1, hash="identity", weights="edge").mask(scaled), mask)  # only ratios count
+
+
+def test_shared_neighbours_are_still_kept_alike():
+    """Every owner has the same thirty neighbours: with weights as without, all keep the same three."""
+    source, target = np.tile(np.arange(30), 40), np.repeat(np.arange(30, 70), 30)
+    graph = Graph.from_edges(np.stack([source, target]), num_nodes=70)
+    mask = LSP(k=3, hash="identity", weights="degree", select="bottom").mask(graph)
+    assert len(set(source[mask].tolist())) == 3
+
+
+def test_a_projection_prefers_low_degrees_the_more_the_higher_the_power():
+    rng = np.random.default_rng(0)
+    weight = 1 / (np.arange(400) + 1.0)
+    source = rng.choice(400, 6000, p=weight / weight.sum())
+    graph = Graph.from_edges(
+        np.stack([source, rng.integers(0, 400, 6000)]), x=rng.standard_normal((400, 8)).astype(np.float32)
+    )
+    degree = np.bincount(source, minlength=400)
+    means = []
+    for power in (0.0, 0.5, 64.0):
+        mask = LSP(keep=0.3, weights="degree", power=power, self_loops="edge").mask(graph)
+        means.append(np.log2(degree[source[mask]]).mean())
+    assert means[0] > means[1] + 0.1 > means[2]
+    np.testing.assert_array_equal(
+        LSP(keep=0.3, weights="degree", power=0.0).mask(graph), LSP(keep=0.3).mask(graph)
+    )  # power 0 weighs nothing
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"weights": "age"}, OptionError, "weights must be one of"),
+        ({"weights": "degree", "power": -1}, OptionError, r"power must be a number in \[0, 64\], got -1"),
+        ({"weights": "edge"}, GraphError, 'weights="edge" needs edge_attr with one column, got none'),
+        ({"weights": "degree", "values": "raw"}, OptionError, "weights must be None with Projection"),
+    ],
+)
+def test_bad_options_are_named(options, error, says):
+    graph = Graph.from_edges(np.random.default_rng(0).integers(0, 9, (2, 40)), x=np.eye(9, dtype=np.float32))
+    with pytest.raises(error, match=says):
+        LSP(k=1, **options).mask(graph)
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf])
+def test_weights_must_be_positive_and_finite(bad):
+    ends = np.random.default_rng(0).integers(0, 9, (2, 40))
+    weight = np.ones(40, np.float32)
+    weight[7] = bad
+    with pytest.raises(GraphError, match="finite"):
+        LSP(k=1, hash="identity", weights="edge").mask(Graph.from_edges(ends, edge_attr=weight))
