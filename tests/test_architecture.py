@@ -13,7 +13,8 @@ SRC = Path(__file__).resolve().parents[1] / "src" / "lsprune"
 
 ORDER = [
     "_version", "errors", "graph", "kernels", "race", "adapters", "attributes", "scales", "hashing", "select", "pairs",
-    "explain", "apply", "pruners", "baselines", "measure", "__init__", "pyg", "scale", "lab", "cli", "__main__",
+    "explain", "apply", "pruners", "baselines", "guards", "measure", "__init__", "pyg", "scale", "lab", "cli",
+    "__main__",
 ]  # fmt: skip
 
 HEAVY = {
@@ -25,7 +26,7 @@ HEAVY = {
     "llvmlite": ["kernels/cpu"],
     "triton": ["kernels/gpu.py"],
     "pyarrow": ["adapters/files", "scale"],
-    "scipy": ["adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
+    "scipy": ["guards.py", "adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
     "networkx": ["adapters/networks.py"],
     "pyspark": ["scale/spark.py"],
     "matplotlib": ["measure/plots.py", "lab"],

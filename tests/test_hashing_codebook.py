@@ -123,13 +123,25 @@ def test_the_number_of_words_is_one_under_which_copies_agree():
     def agreement(family: Codebook) -> float:
         pruner = LSP(k=2, hash=family).fit(graph)
         views = [pruner._view(one, group(one, pruner, runtime(1)), 1, runtime(1)) for one in (graph, copy)]
-        rows = [codebook._all_rows(view) for view in views]  # in the order of owners, the same in both
-        return codebook._agreement(*(codebook._nearest(one, pruner.learned.array, runtime(1)) for one in rows), 7)
+        return codebook._agreement(*(codebook._assigned(view) for view in views), 7)
 
     chosen = agreement(Codebook())
     others = {words: agreement(Codebook(words=words)) for words in (16, 64, 1024, 2500)}
     assert chosen > max(others.values()) - 0.02
     assert chosen > min(others.values()) + 0.1
+
+
+def test_a_sample_of_many_rows_is_that_of_all_of_them_at_once(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-3, 4, (5000, 3)).astype(np.int16)
+    names = codebook._names(rows, 0)
+    monkeypatch.setattr(codebook, "MOST", 60)
+    expected = rows[np.unique(names, return_index=True)[1][:60]]
+    for order in (np.arange(5000), rng.permutation(5000)):
+        sample = codebook._Smallest(3)
+        for part in np.array_split(order, 37):
+            sample.add(names[part], rows[part])
+        np.testing.assert_array_equal(sample.rows(), expected)
 
 
 def test_few_distinct_rows_are_words_themselves():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 from typing import ClassVar
 
 import numpy as np
@@ -60,14 +61,13 @@ class Codebook(Family):
 
     def learn(self, view: View) -> Array:
         """The words `[count, width]` int16."""
-        every = _all_rows(view)
-        rows = _distinct(every, view.seed)
+        rows, total = _distinct(view)
         if self.words is not None and rows.shape[0] < self.words:
             raise GraphError(
                 f"words must be at most {rows.shape[0]}, the number of distinct attribute rows to learn from, "
                 f"got {self.words}"
             )
-        if self.words is None and rows.shape[0] <= min(EXACT, max(every.shape[0] // 4, 1)):
+        if self.words is None and rows.shape[0] <= min(EXACT, max(total // 4, 1)):
             return rows
         count = _best_count(rows, view) if self.words is None else self.words
         return _k_means(rows[: max(ENOUGH, 16 * count)], count, self.iterations, view.runtime)
@@ -104,19 +104,6 @@ def _assigned(view: View) -> Array:
     if list(view.parts) == ["neighbour"]:
         part = view.parts["neighbour"]
         return out if part.index is None else out[part.index]
-    return out
-
-
-def _all_rows(view: View) -> Array:
-    """The attributes of all edges (of all nodes where those alone are hashed) as small integers, `[rows, dim]`."""
-    blocks, read = _blocks(view)
-    out = np.empty((blocks[-1][1] if blocks else 0, _width(view)), np.int16)
-
-    def one(i: int, _: int) -> None:
-        lo, hi = blocks[i]
-        out[lo:hi] = read(lo, hi)
-
-    view.runtime.spread(len(blocks), one, 1)
     return out
 
 
@@ -190,11 +177,49 @@ def _quanta(view: View, role: str, ids: Array) -> Array:
     return out if less == 0 else (out + np.int16(1 << (less - 1))) >> np.int16(less)
 
 
-def _distinct(rows: Array, seed: int) -> Array:
-    """The distinct rows, at most MOST of them, in an order that depends on nothing but what they hold."""
-    names = _names(rows, seed)
-    _, first = np.unique(names, return_index=True)  # sorted by name, which is as good as random
-    return np.ascontiguousarray(rows[first[:MOST]])
+def _distinct(view: View) -> tuple[Array, int]:
+    """The distinct rows, at most MOST of them, in an order that depends on nothing but what they hold; how many rows.
+
+    Those with the smallest names: as good as a random sample, and blocks of rows can be looked at in any order.
+    """
+    blocks, read = _blocks(view)
+    sample, lock = _Smallest(_width(view)), Lock()
+
+    def one(i: int, _: int) -> None:
+        rows = read(*blocks[i])
+        names = _names(rows, view.seed)
+        with lock:
+            sample.add(names, rows)
+
+    view.runtime.spread(len(blocks), one, 1)
+    return sample.rows(), blocks[-1][1] if blocks else 0
+
+
+class _Smallest:
+    """The rows with the MOST smallest names that have come by, each once."""
+
+    def __init__(self, width: int) -> None:
+        self.names, self.kept = [np.zeros(0, np.uint64)], [np.zeros((0, width), np.int16)]
+        self.limit, self.size = np.uint64(2**64 - 1), 0
+
+    def add(self, names: Array, rows: Array) -> None:
+        near = names <= self.limit
+        self.names.append(names[near])
+        self.kept.append(rows[near])
+        self.size += self.names[-1].shape[0]
+        if self.size > 2 * MOST:
+            self._compress()
+
+    def _compress(self) -> None:
+        names, first = np.unique(np.concatenate(self.names), return_index=True)
+        self.names, self.kept = [names[:MOST]], [np.concatenate(self.kept)[first[:MOST]]]
+        self.size = self.names[0].shape[0]
+        if self.size == MOST:
+            self.limit = self.names[0][-1]
+
+    def rows(self) -> Array:
+        self._compress()
+        return np.ascontiguousarray(self.kept[0])
 
 
 def _names(rows: Array, seed: int) -> Array:
