@@ -153,6 +153,36 @@ def test_pruning_only_in_training_or_only_in_testing(monkeypatch):
     assert d == e == whole
 
 
+def test_dropedge_draws_other_edges_in_every_epoch_and_is_judged_on_all(monkeypatch):
+    seen = []
+    original = training.make_task
+
+    def spy(run, parts, device):
+        task = original(run, parts, device)
+        step = task.train_epoch
+
+        def epoch():
+            value = step()
+            seen.append({tuple(edge) for edge in task.training.edge_index.T.tolist()})
+            return value
+
+        task.train_epoch = epoch
+        assert task.testing.num_edges == communities().train.num_edges
+        return task
+
+    monkeypatch.setattr(training, "make_task", spy)
+    record = train(dataclasses.replace(NODE, method="dropedge", keep=0.3, epochs=3))
+    whole = communities().train
+    every = {tuple(edge) for edge in whole.edge_index.T.tolist()}
+    assert [len(edges) for edges in seen] == [round(0.3 * whole.num_edges)] * 3
+    assert all(edges < every for edges in seen)
+    assert len(seen[0] & seen[1]) < 0.5 * len(seen[0])
+    assert record["share"] == pytest.approx(0.3, abs=0.001)
+    several = dataclasses.replace(NODE, method="dropedge", keep=0.3, dataset="graphs", model="synthetic-gat")
+    with pytest.raises(OptionError, match="method dropedge is for single graphs"):
+        train(several)
+
+
 def test_patience_stops_early():
     record = train(dataclasses.replace(NODE, epochs=500, patience=5))
     assert record["epochs_run"] < 500

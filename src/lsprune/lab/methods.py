@@ -26,6 +26,7 @@ from lsprune.pruners import LSP, Budgeted, Pruner
 BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "random": lambda _: Random(k=1),
     "local-random": lambda _: LocalRandom(k=1),
+    "dropedge": lambda _: Random(k=1),  # drawn again in every epoch; judged on the whole graph
     "lsp-p": lambda _: LSP(k=1),
     "lsp-t": lambda _: LSP(k=1, hash=Threshold()),
     "lsp-d": lambda _: LSP(k=1, weights="degree", power=0.4),
@@ -55,6 +56,7 @@ PAPER = (
     *REFERENCES, "random", "local-random", "lsp-p", "lsp-t", "lsp-p-paper", "lsp-t-paper", "lsp-p-published",
     "lsp-t-published",
 )  # fmt: skip
+FRESH = ("dropedge",)  # not pruned before training: a mask of its own for every epoch
 NEEDS_K = ("lsp-t-published",)  # its signature depends on k, so that a share cannot be its budget
 
 

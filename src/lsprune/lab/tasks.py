@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from lsprune.errors import OptionError
 from lsprune.lab.datasets import Dataset
+from lsprune.lab.methods import FRESH
 from lsprune.lab.models import build
 from lsprune.lab.recorded import Recorded, Room
 from lsprune.lab.runs import Run
@@ -82,6 +83,8 @@ def make_task(run: Run, parts: Parts, device: torch.device) -> Task:
     dataset = parts.dataset
     if dataset.single:
         return NodeTask(run, parts, device, _model(run, dataset.num_features, dataset.num_classes))
+    if run.method in FRESH:
+        raise OptionError(f"method {run.method} is for single graphs, not for the graphs of {run.dataset}")
     regression = dataset.task == "graph-regression"
     out = 1 if regression else dataset.num_classes
     model = _model(run, dataset.num_features, out, _degrees(parts.train) if "pna" in run.model else None)
@@ -121,9 +124,14 @@ class NodeTask(Task):
     def __init__(self, run: Run, parts: Parts, device: torch.device, model: torch.nn.Module) -> None:
         super().__init__(run, parts, device, model)
         self.training, self.testing = parts.train.to(device), parts.test.to(device)
+        self.whole = self.testing.edge_index
+        self.generator = torch.Generator(device).manual_seed(run.seed)
 
     def train_epoch(self) -> float:
         self.model.train()
+        if self.run.method in FRESH:
+            chosen = torch.randperm(self.whole.shape[1], device=self.device, generator=self.generator)
+            self.training.edge_index = self.whole[:, chosen[: self.training.num_edges]]
         mask = self.training.train_mask
         loss = functional.cross_entropy(self.model(self.training)[mask], self.training.y[mask])
         self.step(loss)

@@ -25,7 +25,7 @@ from lsprune.apply import prune
 from lsprune.errors import Lacking, LspruneWarning, OptionError
 from lsprune.lab.datasets import Dataset, load
 from lsprune.lab.datasets.generated import GENERATED, synthetic_dataset
-from lsprune.lab.methods import pruner_for
+from lsprune.lab.methods import FRESH, pruner_for
 from lsprune.lab.runs import Run
 from lsprune.lab.stack import Stack
 from lsprune.lab.tasks import Parts, Task, make_task, timed
@@ -115,7 +115,7 @@ def prepare(run: Run, data: str | None) -> tuple[Parts, dict[str, Any]]:
     whole = _graphs(dataset, run.limit)
     small, fitted, seconds = _pruned(dataset, whole, pruner)
     train = whole[0] if run.pruned == "testing" else small[0]
-    val, test = (whole if run.pruned == "training" else small)[1:]
+    val, test = (whole if run.pruned == "training" or run.method in FRESH else small)[1:]
     said = {
         "key": run.key, "run": run.to_dict(), "share": small[0].num_edges / max(whole[0].num_edges, 1),
         "prune_seconds": seconds, "pruner": None if fitted is None else fitted.to_dict(),
