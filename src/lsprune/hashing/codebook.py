@@ -299,8 +299,11 @@ def _best_count(rows: Array, view: View) -> int:
         tried.append(min(4 * tried[-1], most))
     best = int(max(tried, key=agree))
     for factor in (2.0, 2.0**0.5):
-        near = [min(max(round(best * step), 1), most) for step in (1 / factor, 1, factor)]
-        best = int(max(near, key=agree))
+        fewer, more = max(round(best / factor), 1), min(round(best * factor), most)
+        if agree(fewer) > agree(best):
+            best = fewer  # more words, which take longer to try, will not be better still
+        elif agree(more) > agree(best):
+            best = more
     # a twin is nearer than most samples of an edge, which speaks for too many words: take the fewest that do as well
     return min(count for count, value in agreement.items() if value >= agreement[best] - CLOSE)
 

@@ -131,7 +131,8 @@ def _pruned(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner | None) -> 
         kind = (dataset.name, type(pruner), getattr(pruner, "hash", None))
         if kind not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
             _WARM.add(kind)
-            _prune_all(dataset, whole, pruner)
+            few = whole if dataset.single else tuple(part.chosen(torch.arange(min(64, len(part)))) for part in whole)
+            _prune_all(dataset, few, pruner)
         start = time.perf_counter()
         parts, fitted = _prune_all(dataset, whole, pruner)
         return parts, fitted, time.perf_counter() - start
