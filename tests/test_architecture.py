@@ -26,7 +26,7 @@ HEAVY = {
     "llvmlite": ["kernels/cpu"],
     "triton": ["kernels/gpu.py"],
     "pyarrow": ["adapters/files", "scale"],
-    "scipy": ["guards.py", "adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
+    "scipy": ["adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
     "networkx": ["adapters/networks.py"],
     "pyspark": ["scale/spark.py"],
     "matplotlib": ["measure/plots.py", "lab"],

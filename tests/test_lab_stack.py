@@ -30,7 +30,7 @@ def some(count: int = 9) -> list[Data]:
     ]
 
 
-def same(ours: Data, theirs: Data) -> None:
+def assert_same(ours: Data, theirs: Data) -> None:
     for key in ("x", "edge_index", "edge_attr", "y", "batch", "ptr"):
         assert torch.equal(ours[key], theirs[key]), key
     assert ours.num_graphs == theirs.num_graphs
@@ -40,7 +40,7 @@ def same(ours: Data, theirs: Data) -> None:
 @pytest.mark.parametrize("ids", [[0], [8, 2, 5], [2, 2], list(range(9))])
 def test_a_batch_is_what_pyg_makes(ids):
     graphs = some()
-    same(Stack.of(graphs).batch(torch.tensor(ids)), Batch.from_data_list([graphs[i] for i in ids]))
+    assert_same(Stack.of(graphs).batch(torch.tensor(ids)), Batch.from_data_list([graphs[i] for i in ids]))
 
 
 def test_a_dataset_and_a_part_of_it_stack_as_their_lists_do():
@@ -48,10 +48,10 @@ def test_a_dataset_and_a_part_of_it_stack_as_their_lists_do():
     stored, slices = Stacked.collate(graphs)
     dataset = Stacked(stored, slices)
     every = torch.arange(9)
-    same(Stack.of(dataset).batch(every), Batch.from_data_list(graphs))
+    assert_same(Stack.of(dataset).batch(every), Batch.from_data_list(graphs))
     part = dataset[torch.tensor([7, 1, 4])]
     assert len(Stack.of(part)) == 3
-    same(Stack.of(part).batch(torch.arange(3)), Batch.from_data_list([graphs[i] for i in (7, 1, 4)]))
+    assert_same(Stack.of(part).batch(torch.arange(3)), Batch.from_data_list([graphs[i] for i in (7, 1, 4)]))
 
 
 @pytest.mark.parametrize("pruner", [LocalRandom(k=2), LSP(k=1, seed=5)])
@@ -59,7 +59,7 @@ def test_pruning_a_stack_is_pruning_its_graphs(pruner):
     graphs = some()
     stack, fitted = Stack.of(graphs), pruner.fit(graphs)
     kept = stack.kept(fitted.mask(stack.graph()))
-    same(kept.batch(torch.arange(9)), Batch.from_data_list(prune(graphs, fitted)))
+    assert_same(kept.batch(torch.arange(9)), Batch.from_data_list(prune(graphs, fitted)))
     assert kept.num_edges == sum(data.num_edges for data in prune(graphs, fitted)) < stack.num_edges
 
 

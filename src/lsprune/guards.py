@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from lsprune.baselines.whole import Items, links_of, smallest
+from lsprune.baselines.spanning_forest import forest
+from lsprune.baselines.whole import Items, smallest
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime, plain
@@ -152,19 +153,8 @@ class _Held:
 
     def forest(self, rather: Array) -> Array:
         """A spanning forest, of these items where it can be."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import minimum_spanning_tree
-
-        found = np.zeros(self.count, bool)
-        links = links_of(self.graph, Items(self.source, self.target, self.first_end, self.second_end, self.draw))
-        order = np.lexsort((self.draw, ~rather))
-        order = order[links.of_item[order] >= 0]
-        link, best = np.unique(links.of_item[order], return_index=True)
-        if link.size:
-            rank = best.astype(np.float64) + 1
-            matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
-            found[order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]] = True
-        return found
+        items = Items(self.source, self.target, self.first_end, self.second_end, self.draw)
+        return forest(self.graph, items, np.lexsort((self.draw, ~rather)))
 
     def first(self, node: Array, rather: Array, most: int) -> Array:
         """True for the first edges of each node, `most` of them: rather these items, then by draw."""

@@ -33,17 +33,20 @@ class SpanningForest(WholeGraph):
 
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
         """0 for the forest, 1 for the rest: the draws order both."""
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import minimum_spanning_tree
+        return np.where(forest(graph, items, np.argsort(items.draw, kind="stable")), 0, 1)
 
-        links = links_of(graph, items)
-        keys = np.ones(items.draw.shape[0], np.int64)
-        order = np.argsort(items.draw, kind="stable")
-        order = order[links.of_item[order] >= 0]
-        link, best = np.unique(links.of_item[order], return_index=True)  # the first item of each link, by draw
-        if link.size == 0:
-            return keys
-        rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
-        matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
-        keys[order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]] = 0
-        return keys
+
+def forest(graph: Graph, items: Items, order: Array) -> Array:
+    """True for the items of the spanning forest that prefers those that come first in `order`."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
+    links, found = links_of(graph, items), np.zeros(items.draw.shape[0], bool)
+    order = order[links.of_item[order] >= 0]
+    link, best = np.unique(links.of_item[order], return_index=True)  # the first item of each link
+    if link.size == 0:
+        return found
+    rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
+    matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
+    found[order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]] = True
+    return found

@@ -176,6 +176,22 @@ def of_sums(
     return EdgeKeys(of)
 
 
+def sums_of(view: View, weights: Mapping[str, Array], finish: Callable[[Array], Array]) -> Keys:
+    """Keys `finish(<attributes, weights[z]>)`, over the parts that have weights `[count, dim]`."""
+    tables = {
+        role: project(view, view.parts[role], view.scales[role], weight) << view.scales[role].shift
+        for role, weight in weights.items()
+        if role != "edge"
+    }
+
+    def edge(ids: Array) -> Array:
+        scale, out = view.scales["edge"], np.zeros((ids.shape[0], weights["edge"].shape[0]), np.int64)
+        edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
+        return out << scale.shift
+
+    return of_sums(view, tables, edge if "edge" in weights else None, finish)
+
+
 def spread_of(view: View) -> int:
     """The standard deviation of a random projection of the rows, in the units of its sums.
 

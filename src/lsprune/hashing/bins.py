@@ -10,7 +10,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, edge_rows, of_sums, project, project_block, spread_of
+from lsprune.hashing.base import Family, Keys, View, spread_of, sums_of
 from lsprune.kernels.mix import OFFSET, WEIGHT, WORD, draw
 from lsprune.kernels.normals import normal
 
@@ -53,17 +53,6 @@ class Bins(Family):
             )
             for role in view.parts
         }
-        tables = {
-            role: project(view, view.parts[role], view.scales[role], weight).astype(np.int64) << view.scales[role].shift
-            for role, weight in weights.items()
-            if role != "edge"
-        }
-
-        def edge(ids: Array) -> Array:
-            scale, out = view.scales["edge"], np.zeros((ids.shape[0], count), np.int64)
-            edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
-            return out << scale.shift
-
         deviation = spread_of(view)
         coarse = max(round(self.length * deviation), 1 << (self.levels - 1))
         offsets = np.array([int(draw(view.seed, OFFSET, int(step))) % coarse for step in steps], np.int64)
@@ -77,4 +66,4 @@ class Bins(Family):
                 key = (key << bits) | hashed.astype(np.int64)
             return key
 
-        return of_sums(view, tables, edge if "edge" in weights else None, finish)
+        return sums_of(view, weights, finish)

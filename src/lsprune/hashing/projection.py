@@ -11,7 +11,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, edge_rows, of_nodes, of_sums, project, project_block, spread_of
+from lsprune.hashing.base import Family, Keys, View, of_nodes, project, spread_of, sums_of
 from lsprune.kernels.mix import ENTRY, OFFSET, WEIGHT, below, draw
 from lsprune.kernels.normals import normal
 
@@ -59,19 +59,7 @@ class Projection(Family):
         if self.l is None and list(weights) == ["neighbour"] and view.parts["neighbour"].index is None:
             part, scale = view.parts["neighbour"], view.scales["neighbour"]
             return of_nodes(view, project(view, part, scale, weights["neighbour"], width=8 if count <= 8 else 16))
-        tables = {
-            role: project(view, view.parts[role], view.scales[role], weight) << view.scales[role].shift
-            for role, weight in weights.items()
-            if role != "edge"
-        }
-
-        def edge(ids: Array) -> Array:
-            scale, out = view.scales["edge"], np.zeros((ids.shape[0], count), np.int64)
-            edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
-            return out << scale.shift
-
-        binned = self._bins(view, first, count)
-        return of_sums(view, tables, edge if "edge" in weights else None, binned)
+        return sums_of(view, weights, self._bins(view, first, count))
 
     def _weights(self, view: View, first: int, count: int) -> dict[str, Array]:
         """Integer weights `[count, d]` of each part, keyed by (seed, function, part, coordinate)."""

@@ -10,7 +10,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, edge_rows, of_sums, project, project_block, uniform
+from lsprune.hashing.base import Family, Keys, View, sums_of, uniform
 from lsprune.kernels.mix import SIGN, WORD, draw
 from lsprune.kernels.normals import normal
 
@@ -49,21 +49,10 @@ class Signs(Family):
             ).reshape(count * self.bits, -1)
             for role in view.parts
         }  # fmt: skip
-        tables = {
-            role: project(view, view.parts[role], view.scales[role], weight).astype(np.int64) << view.scales[role].shift
-            for role, weight in weights.items()
-            if role != "edge"
-        }
-
-        def edge(ids: Array) -> Array:
-            scale, out = view.scales["edge"], np.zeros((ids.shape[0], count * self.bits), np.int64)
-            edge_rows(view, ids, lambda block: project_block(view, block, scale, weights["edge"], out))
-            return out << scale.shift
-
         places = np.int64(1) << np.arange(self.bits)
 
         def finish(sums: Array) -> Array:
             codes = ((sums > 0).reshape(sums.shape[0], count, self.bits) * places).sum(2)
             return uniform(view, draw(view.seed, WORD, steps[None, :], codes))
 
-        return of_sums(view, tables, edge if "edge" in weights else None, finish)
+        return sums_of(view, weights, finish)
