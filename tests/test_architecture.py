@@ -30,8 +30,8 @@ HEAVY = {
     "networkx": ["adapters/networks.py"],
     "pyspark": ["scale/spark.py"],
     "matplotlib": ["measure/plots.py", "lab"],
-    "typer": ["cli.py"],
-    "rich": ["cli.py", "lab"],
+    "typer": ["cli"],
+    "rich": ["cli", "lab"],
 }
 
 

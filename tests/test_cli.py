@@ -19,7 +19,8 @@ import lsprune
 from lsprune import LSP, METHODS, LocalRandom, __version__
 from lsprune.adapters.files import read_edges
 from lsprune.baselines import from_dict
-from lsprune.cli import PRESETS, _errors, app, make_pruner, power_law_graph
+from lsprune.cli import PRESETS, app, make_pruner, power_law_graph
+from lsprune.cli.say import errors
 from lsprune.errors import OptionError
 from lsprune.hashing import FAMILIES
 from lsprune.measure import summary
@@ -242,7 +243,7 @@ def test_not_enough_memory_is_one_line(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_closed_pipe_is_left_to_typer() -> None:
-    with pytest.raises(BrokenPipeError), _errors():
+    with pytest.raises(BrokenPipeError), errors():
         raise BrokenPipeError
 
 

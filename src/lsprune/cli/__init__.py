@@ -1,0 +1,254 @@
+"""The command line: parse, call one library function, print.
+
+Libraries that take long to import (numba, pyarrow) are loaded by the command that needs them, so that `--help` and
+`--version` answer at once.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lsprune.cli.say import (
+    Json,
+    Report,
+    comparison_table,
+    errors,
+    kept_table,
+    registry_table,
+    show,
+    steps,
+    training_table,
+)
+from lsprune.cli.study import Smoke, chosen_study, listed, study_app, watching
+from lsprune.errors import OptionError
+
+if TYPE_CHECKING:
+    from lsprune.graph import Array, Graph
+    from lsprune.pruners import Pruner
+
+PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
+
+app = typer.Typer(
+    name="lsprune",
+    help="Prune the edges of a graph so that a graph neural network trains on less and learns as much.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line; the entry point of the `lsprune` script."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from lsprune import __version__
+
+        typer.echo(f"lsprune {__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
+
+
+app.add_typer(study_app, name="study")
+
+
+@app.callback()
+def _options(version: Version = False) -> None:
+    pass  # the callback of --version has done the work
+
+
+# One parameter for each option of the library: long, but a list and nothing else.
+@app.command("prune")
+def prune_command(
+    source_file: Annotated[Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")],
+    output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
+    features: Annotated[Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet.")] = None,
+    edge_attr: Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: columns, by commas.")] = "",
+    source: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")] = None,
+    target: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")] = None,
+    num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None,
+    keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None,
+    method: Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")] = "lsp",
+    hash_family: Annotated[str | None, typer.Option("--hash", help="A hash family; see `lsprune methods`.")] = None,
+    side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None,
+    length: Annotated[float | None, typer.Option("--l", help="Projection: bin length (default: no bins).")] = None,
+    sparsity: Annotated[int | None, typer.Option(help="Entries that a hash function looks at.")] = None,
+    digest: Annotated[str | None, typer.Option(help="Threshold: mix, md5 or affine.")] = None,
+    bins: Annotated[int | None, typer.Option("--m", help="Threshold: number of bins of the digest.")] = None,
+    words: Annotated[int | None, typer.Option(help="Codebook: number of words (default: from the data).")] = None,
+    bits: Annotated[int | None, typer.Option(help="Signs: bits of a code.")] = None,
+    weights: Annotated[
+        str | None, typer.Option(help="Prefer low-degree neighbours: degree; large edge_attr: edge.")
+    ] = None,
+    power: Annotated[float | None, typer.Option(help="How much weights count.")] = None,
+    attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,
+    values: Annotated[str | None, typer.Option(help="unit (normalised, centred, scaled) or raw.")] = None,
+    select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
+    replace: Annotated[bool | None, typer.Option("--replace/--no-replace", help="Take an edge again?")] = None,
+    ties: Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")] = None,
+    symmetric: Annotated[str | None, typer.Option(help="Keep both directions together: union or intersection.")] = None,
+    self_loops: Annotated[str | None, typer.Option(help="free, edge or drop.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
+    preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Prune the edge list IN and write what is kept to OUT.
+
+    OUT appears whole or not at all, and is never IN.
+    """
+    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
+    options: dict[str, Any] = {
+        "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
+        "symmetric": symmetric, "self_loops": self_loops, "seed": seed, "values": values,
+        "weights": weights, "power": power,
+        "attributes": None if attributes is None else listed(attributes),
+    }  # fmt: skip
+    if any(value is not None for value in hashing.values()):
+        options["hash"] = {"name": hash_family or "projection", **_given(hashing)}
+    columns = tuple(listed(edge_attr))
+    with errors(), steps(3) as step:
+        from lsprune.adapters.files import check_output, read_edges, write_edges
+
+        check_output(output_file, source_file, *([features] if features else []))
+        pruner = make_pruner(method, preset, _given(options))
+        step(f"reading {source_file.name}")
+        read = read_edges(
+            source_file, source=source, target=target, edge_attr=columns, features=features, num_nodes=num_nodes
+        )
+        step("pruning")
+        mask, report = measured(read.graph, pruner, threads)
+        step(f"writing {output_file.name}")
+        write_edges(output_file, read, mask)
+    files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
+    with errors():
+        show({**files, **report}, as_json, lambda: kept_table(output_file.name, report))
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+@app.command("methods")
+def methods_command(as_json: Json = False) -> None:
+    """List the pruning methods and hash families."""
+    with errors():
+        from lsprune.baselines import METHODS
+        from lsprune.hashing import FAMILIES
+
+        listed = {
+            "methods": {name: kind.about for name, kind in METHODS.items()},
+            "hash families": {name: kind.about for name, kind in FAMILIES.items()},
+        }
+        show(listed, as_json, lambda: registry_table(listed))
+
+
+@app.command("demo")
+def demo_command(smoke: Smoke = False, as_json: Json = False) -> None:
+    """Prune a generated graph with several methods, then train on generated graphs pruned by each (2 minutes)."""
+    methods = ("lsp", "random", "local-random")
+    with errors(), steps(len(methods) + 1) as step:
+        step("making a graph of 20,000 nodes and 200,000 edges")
+        graph = power_law_graph(nodes=20_000, edges=200_000, features=64, seed=0)
+        reports = {}
+        for method in methods:
+            step(f"pruning with {method}")
+            pruner = make_pruner(method, None, {"keep": 0.5})
+            measured(graph, pruner, None)  # the first call loads compiled code, which is not what is compared
+            reports[method] = measured(graph, pruner, None)[1]
+    if not as_json:
+        show(reports, False, lambda: comparison_table(reports))
+    with errors():
+        trained = _trained(smoke)
+    if as_json:
+        show({"pruning": reports, "training": trained}, True, str)
+    elif trained:
+        show(trained, False, lambda: training_table(trained))
+    else:
+        typer.echo("To see what pruning does to training: pip install 'lsprune[gnn]'")
+
+
+def _trained(smoke: bool) -> dict[str, Report]:
+    """What the demo study says of each method; nothing where PyTorch Geometric is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("torch_geometric") is None:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        study, results = chosen_study("demo", Path(folder), smoke, "", "", "", "", None)
+        from lsprune.lab.study import run_study, status
+
+        with watching(status(study, results), None, None) as watchers:
+            run_study(study, results, watchers=watchers)
+        records = results.read()
+    rows: dict[str, Report] = {}
+    for method in dict.fromkeys(record["run"]["method"] for record in records):
+        of_method = [record for record in records if record["run"]["method"] == method]
+        numbers = ("test", "share", "prune_seconds", "train_seconds_per_epoch", "test_seconds")
+        rows[method] = {name: mean([record[name] for record in of_method]) for name in numbers}
+        rows[method]["runs"] = [record["test"] for record in of_method]
+    return rows
+
+
+def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> Pruner:
+    """The pruner of that name, or the preset; an option it does not have is an OptionError."""
+    from lsprune.baselines import from_dict
+
+    return _preset(method, preset, options) if preset else from_dict({"method": method, **options})
+
+
+def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
+    """The mask, and what it did: counts, seconds and edges per second."""
+    from lsprune.kernels import runtime
+    from lsprune.measure import summary
+
+    _ = runtime(threads).module  # importing numba is not pruning
+    start = time.perf_counter()
+    mask = pruner.mask(graph, threads=threads)
+    seconds = time.perf_counter() - start
+    counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))
+    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9)}
+
+
+def power_law_graph(*, nodes: int, edges: int, features: int, seed: int) -> Graph:
+    """A directed Chung-Lu graph: endpoints drawn with probability ~ (rank + 10)^-0.5, ids permuted, no self-loops."""
+    import numpy as np
+
+    from lsprune.graph import Graph
+
+    random = np.random.default_rng(seed)
+    weight = (np.arange(nodes) + 10.0) ** -0.5
+    ids = random.permutation(nodes)
+    ends = ids[random.choice(nodes, (2, edges), p=weight / weight.sum())]
+    ends[1] = np.where(ends[0] == ends[1], (ends[1] + 1) % nodes, ends[1])
+    x = random.standard_normal((nodes, features), dtype=np.float32)
+    return Graph.from_edges(ends, num_nodes=nodes, x=x)
+
+
+def _preset(method: str, preset: str, options: Mapping[str, Any]) -> Pruner:
+    from lsprune.pruners import LSP
+
+    if preset not in PRESETS:
+        raise OptionError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+    foreign = [name for name in options if name not in ("k", "seed")]
+    if method != "lsp" or foreign:
+        what = foreign[0] if foreign else f"method {method}"
+        raise OptionError(f"{what} does not go with preset {preset}, which takes only k and seed")
+    if "k" not in options:
+        raise OptionError(f"preset {preset} needs k, the most edges that a node keeps")
+    maker, _, kind = preset.partition("-")
+    make = {"paper": LSP.paper, "published": LSP.published}[maker]
+    return make("p" if kind == "p" else "t", k=options["k"], seed=options.get("seed", 0))

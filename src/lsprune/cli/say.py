@@ -1,0 +1,131 @@
+"""What the command line says: errors in one line, steps on a bar, tables or JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+
+from lsprune.errors import LspruneError, LspruneWarning
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Report = dict[str, Any]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+
+@contextmanager
+def errors() -> Iterator[None]:
+    """Errors a user can meet become one line and exit code 1, warnings one line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LspruneWarning)
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except BrokenPipeError:  # nobody reads on: typer ends quietly
+            raise
+        except (LspruneError, OSError) as error:
+            say("error", error)
+        except MemoryError as error:
+            say("error", f"not enough memory ({error or 'the graph is too large'})")
+        else:
+            return
+    raise typer.Exit(1)
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, file: TextIO | None = None,
+    line: str | None = None,
+) -> None:  # fmt: skip
+    say("warning", message)
+
+
+def say(kind: str, message: object) -> None:
+    typer.echo(f"{kind}: {' '.join(str(message).split())}", err=True)
+
+
+@contextmanager
+def steps(total: int) -> Iterator[Callable[[str], None]]:
+    """A function that names the next of `total` steps on a progress bar, which is there only on a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=total)
+        started = False
+
+        def step(name: str) -> None:
+            nonlocal started
+            progress.update(task, description=name, advance=1 if started else 0)
+            started = True
+
+        yield step
+
+
+def show(report: Any, as_json: bool, table: Callable[[], Table | str]) -> None:
+    if as_json:
+        typer.echo(json.dumps(report))
+        return
+    from rich.console import Console
+
+    # a pipe has no width to fit into; rich would take 80 columns for it and cut cells
+    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 120).print(table())
+
+
+def kept_table(name: str, report: Report) -> Table:
+    table = framed(name, "", "")
+    table.add_row("edges before", f"{report['edges']:,}")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    table.add_row("nodes with edges", f"{report['owners']:,}")
+    table.add_row("of these, lost some", f"{report['owners_cut']:,}")
+    table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    table.add_row("seconds for pruning", f"{report['seconds']:.3f}")
+    table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
+    return table
+
+
+def comparison_table(reports: Mapping[str, Report]) -> Table:
+    edges = next(iter(reports.values()))["edges"]
+    table = framed(f"keep=0.5 of {edges:,} edges", "method", "kept", "share", "nodes cut", "isolated", "s", "edges/s")
+    for method, report in reports.items():
+        nodes = (f"{report[name]:,}" for name in ("owners_cut", "isolated"))
+        speed = (f"{report['seconds']:.3f}", f"{report['edges_per_second']:,.0f}")
+        table.add_row(method, f"{report['kept']:,}", f"{report['share']:.2%}", *nodes, *speed)
+    return table
+
+
+def training_table(rows: Mapping[str, Report]) -> Table:
+    title = "a GAT on 2,000 synthetic graphs of 20 classes, mean of two seeds"
+    table = framed(title, "method", "share kept", "accuracy", "of each seed", "prune s", "train s/epoch", "test s")
+    for method, row in rows.items():
+        runs = " ".join(f"{value:.3f}" for value in row["runs"])
+        seconds = (f"{row[name]:.3f}" for name in ("prune_seconds", "train_seconds_per_epoch", "test_seconds"))
+        table.add_row(method, f"{row['share']:.1%}", f"{row['test']:.3f}", runs, *seconds)
+    return table
+
+
+def registry_table(listed: Mapping[str, Mapping[str, str]]) -> Table:
+    from rich.table import Table
+
+    table = Table("", "name", "what it does", box=None)
+    for kind, entries in listed.items():
+        for i, (name, about) in enumerate(entries.items()):
+            table.add_row("" if i else kind, name, about)
+    return table
+
+
+def framed(title: str, *columns: str) -> Table:
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=any(columns))
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+    return table
