@@ -16,7 +16,7 @@ from lsprune.baselines import (
     SpanningForest,
     TopWeight,
 )
-from lsprune.hashing import Signs
+from lsprune.hashing import Both, Codebook, Signs
 
 
 def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge_dim: int = 0, **options) -> Graph:
@@ -84,6 +84,9 @@ PRUNERS = [
     LSP(k=2, hash=Signs(bits=3)),
     LSP(k=2, hash="bins"),
     LSP(keep=0.4, hash="structure"),
+    LSP(k=2, hash="both"),
+    LSP(keep=0.4, hash=Both(edge=Codebook(), node=Projection()), attributes=("owner", "edge", "neighbour")),
+    LSP(k=2, hash=Both(edge=Signs(bits=2), node=Identity()), weights="degree"),
     LSP(k=2, hash="identity", weights="degree"),
     LSP(keep=0.4, weights="degree", power=0.5),
     LSP(k=2, replace=True),
@@ -98,7 +101,7 @@ PRUNERS = [
 
 def suits(pruner, graph: Graph) -> bool:
     """Whether the graph has the attributes without which the pruner refuses to work."""
-    return graph.edge_attr is not None or not isinstance(pruner, TopWeight)
+    return graph.edge_attr is not None or not isinstance(getattr(pruner, "hash", pruner), TopWeight | Both)
 
 
 def name_of(pruner) -> str:

@@ -18,7 +18,7 @@ ORDER = [
 ]  # fmt: skip
 
 HEAVY = {
-    "torch": ["adapters/pyg", "pyg.py", "lab"],
+    "torch": ["adapters/pyg", "kernels/gpu", "pyg.py", "lab"],
     "tensorboard": ["lab/watchers.py"],
     "wandb": ["lab/watchers.py"],
     "torch_geometric": ["adapters/pyg", "pyg.py", "lab"],

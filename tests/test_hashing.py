@@ -7,7 +7,7 @@ import pytest
 
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, Graph, Identity, OptionError, Projection, Threshold
-from lsprune.hashing import family
+from lsprune.hashing import family, family_from
 from naive import algorithm_1, md5_key, projection_key, published_projection_key, published_threshold_key
 
 
@@ -113,6 +113,7 @@ def test_seeds_give_different_functions():
 def test_registry_names(name):
     assert family(name) == FAMILIES[name]()
     assert LSP(k=1, hash=name).hash == FAMILIES[name]()
+    assert family_from(FAMILIES[name]().to_dict()) == FAMILIES[name]()
     assert FAMILIES[name].about
 
 
@@ -129,7 +130,7 @@ def test_registry_names(name):
         (lambda: Threshold(mean=float("inf")), "mean must be a finite number"),
         (
             lambda: family("simhash"),
-            "hash must be one of projection, threshold, codebook, .* structure, auto, got 'simhash'",
+            "hash must be one of projection, threshold, codebook, .* structure, both, auto, got 'simhash'",
         ),
         (lambda: LSP(k=1, hash=Projection(l=1e-9)).mask(random_graph(0)), "l must be in "),
     ],

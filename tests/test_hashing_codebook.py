@@ -10,26 +10,11 @@ from hypothesis import strategies as st
 from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.hashing import codebook
 from lsprune.hashing.codebook import Codebook
-from lsprune.kernels import reference, runtime
+from lsprune.kernels import runtime
 from lsprune.kernels.cpu import words as kernel
 from lsprune.lab.synthetic import Synthetic
 from lsprune.measure import aligned_consistency
 from lsprune.select import group
-
-
-def packed(words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    seen = []
-
-    class Spy:
-        threads = 1
-
-        class module:
-            @staticmethod
-            def nearest_words(rows, stored, bias, lo, hi, out):
-                seen.append((stored, bias))
-
-    codebook._searcher(words, Spy)(np.zeros((1, words.shape[1]), np.int16), np.zeros(1, np.int32))
-    return seen[0]
 
 
 @given(data=st.data())
@@ -42,14 +27,14 @@ def test_the_nearest_word_is_found_and_the_first_of_equals(data):
     distance = ((points[:, None].astype(int) - words[None]) ** 2).sum(2)
     expected = distance.argmin(1)  # the first of equals
     np.testing.assert_array_equal(codebook._nearest(points, words, runtime(2)), expected)
-    stored, bias = packed(words)
+    np.testing.assert_array_equal(codebook._nearest(points, words, runtime(1, "reference")), expected)
+    stored, bias = kernel.packed(words)
     even = np.zeros((rows, stored.shape[1] * 2), np.int16)
     even[:, :dim] = points
-    for module in (kernel, reference):
-        out = np.full(rows, -1, np.int32)
-        module.nearest_words(even.view(np.int32), stored, bias, 1, rows, out)
-        np.testing.assert_array_equal(out[1:], expected[1:])
-        assert out[0] == -1
+    out = np.full(rows, -1, np.int32)
+    kernel.nearest_words(even.view(np.int32), stored, bias, 1, rows, out)
+    np.testing.assert_array_equal(out[1:], expected[1:])
+    assert out[0] == -1
 
 
 def test_a_machine_without_wide_vectors_gives_the_same_words(monkeypatch):
@@ -68,7 +53,7 @@ def test_a_machine_without_wide_vectors_gives_the_same_words(monkeypatch):
         def one(rows, stored, bias, out, fresh=fresh):
             fresh(rows, 0, stored.shape[1], stored, bias, stored.shape[0], out)
 
-        stored, bias = packed(words)
+        stored, bias = kernel.packed(words)
         even = np.zeros((60, 8), np.int16)
         even[:, :7] = points
         found = np.empty((8, 2, 16), np.int32)
@@ -212,3 +197,41 @@ def test_wide_rows_are_projected_and_near_ones_stay_near():
     alike = np.arange(200)[:, None] % 40 == np.arange(200)[None, :] % 40
     assert same[alike].mean() > 0.6 > 0.1 > same[~alike].mean()
     np.testing.assert_array_equal(pruner.mask(graph), pruner.mask(graph, executor="reference"))
+
+
+def test_a_single_column_beside_wide_ones_weighs_as_much_as_they_do():
+    rng = np.random.default_rng(4)
+    edges = np.stack([rng.integers(0, 40, 600), rng.integers(0, 40, 600)])
+    x, column = rng.normal(size=(40, 6)).astype(np.float32), rng.uniform(size=(600, 1)).astype(np.float32)
+    graph = Graph.from_edges(edges, num_nodes=40, x=x, edge_attr=column)
+    fitted = LSP(k=2, hash=Codebook(words=64), attributes=("owner", "edge", "neighbour")).fit(graph)
+    spread = fitted.learned.array.std(axis=0)
+    own, edge, other = np.linalg.norm(spread[:6]), spread[6], np.linalg.norm(spread[7:])
+    assert 0.3 < edge / own < 3
+    assert 0.3 < edge / other < 3
+
+
+def test_the_largest_values_of_a_column_are_not_taken_for_the_smallest():
+    column = np.repeat(np.array([[0.0], [0.5], [1.0]], np.float32), 8, axis=0)
+    graph = Graph.from_edges(np.stack([np.arange(24), np.zeros(24, int)]), num_nodes=24, edge_attr=column)
+    words = np.sort(LSP(k=2, hash=Codebook(), attributes=("edge",)).fit(graph).learned.array[:, 0])
+    assert np.abs(words).max() <= 127
+    assert words[0] < 0 < words[-1]
+    assert abs(int(words[0]) + int(words[-1])) <= 2  # as far above the middle as below
+
+
+def test_node_categories_are_words_themselves():
+    rng = np.random.default_rng(5)
+    edges = rng.integers(0, 600, (2, 3000))
+    graph = Graph.from_edges(edges, num_nodes=600, x=np.arange(600).astype(np.int64) % 60)
+    assert LSP(k=2, hash=Codebook(), attributes=("neighbour",)).fit(graph).learned.array.shape[0] == 60
+
+
+def test_a_codebook_without_words_says_why():
+    x = np.eye(5, dtype=np.float32)
+    empty = Graph.from_edges(np.zeros((2, 0), int), num_nodes=5, x=x, edge_attr=np.zeros((0, 3), np.float32))
+    full = Graph.from_edges(np.array([[1, 2, 3], [0, 0, 0]]), num_nodes=5, x=x, edge_attr=np.eye(3, dtype=np.float32))
+    pruner = LSP(k=1, hash=Codebook(), attributes=("edge",)).fit(empty)
+    assert pruner.mask(empty).shape == (0,)
+    with pytest.raises(GraphError, match="fitted on a graph without edges"):
+        pruner.mask(full)

@@ -216,7 +216,7 @@ def test_threads_come_from_the_argument_then_the_environment(monkeypatch):
         threads.count()
     with pytest.raises(OptionError, match="threads must be a whole number >= 1, got 0"):
         threads.count(0)
-    with pytest.raises(OptionError, match="executor must be one of cpu, reference, got 'tpu'"):
+    with pytest.raises(OptionError, match="executor must be one of cpu, reference, gpu, got 'tpu'"):
         runtime(1, "tpu")
 
 

@@ -18,11 +18,11 @@ from lsprune.errors import (
 from lsprune.explain import Explanation
 from lsprune.graph import Graph
 from lsprune.guards import Guarded
-from lsprune.hashing import FAMILIES, Auto, Bins, Codebook, Identity, Projection, Signs, Structure, Threshold
+from lsprune.hashing import FAMILIES, Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
 from lsprune.pruners import LSP
 
 __all__ = [
-    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Codebook", "Explanation", "First", "FormatError", "Graph",
+    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Both", "Codebook", "Explanation", "First", "FormatError", "Graph",
     "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning",
     "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs", "Structure", "SymmetryWarning",
     "Threshold", "__version__", "load", "prune",

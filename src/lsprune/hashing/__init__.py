@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
 from lsprune.errors import OptionError
 from lsprune.hashing.auto import Auto
 from lsprune.hashing.base import Family
 from lsprune.hashing.bins import Bins
+from lsprune.hashing.both import Both
 from lsprune.hashing.codebook import Codebook
 from lsprune.hashing.identity import Identity
 from lsprune.hashing.projection import Projection
@@ -14,7 +19,7 @@ from lsprune.hashing.structure import Structure
 from lsprune.hashing.threshold import Threshold
 
 FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Projection, Threshold, Codebook, Signs, Bins, Identity, Structure, Auto)
+    family.name: family for family in (Projection, Threshold, Codebook, Signs, Bins, Identity, Structure, Both, Auto)
 }
 
 
@@ -25,10 +30,28 @@ def family(name: str) -> Family:
     return FAMILIES[name]()
 
 
+def family_from(options: Mapping[str, Any]) -> Family:
+    """The family that `Family.to_dict` described.
+
+    >>> family_from({"name": "both", "edge": {"name": "signs", "bits": 4}}).edge
+    Signs(bits=4)
+    """
+    kind = type(family(str(options.get("name", ""))))
+    known = {f.name for f in fields(kind)}
+    for name in options:
+        if name not in known | {"name"}:
+            has = ", ".join(sorted(known)) or "none"
+            raise OptionError(f"{name} is not an option of hash {kind.name}; it has {has}")
+    given = {name: family_from(value) if isinstance(value, Mapping) else value for name, value in options.items()}
+    given.pop("name")
+    return kind(**given)
+
+
 __all__ = [
     "FAMILIES",
     "Auto",
     "Bins",
+    "Both",
     "Codebook",
     "Family",
     "Identity",
@@ -37,4 +60,5 @@ __all__ = [
     "Structure",
     "Threshold",
     "family",
+    "family_from",
 ]

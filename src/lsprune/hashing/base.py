@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,7 +68,11 @@ class Family(ABC):
     name: ClassVar[str]
     about: ClassVar[str]
     needs_attributes: ClassVar[bool] = True
-    learns: ClassVar[bool] = False  # whether `learn` must be called before `keys`
+
+    @property
+    def learns(self) -> bool:
+        """Whether `learn` must be called before `keys`."""
+        return False
 
     @property
     def needs_k(self) -> bool:
@@ -83,6 +87,16 @@ class Family(ABC):
     def hashed(self) -> bool:
         """Whether the keys are those of `uniform`: random numbers that belong to a code."""
         return False
+
+    def lacks(self, parts: Collection[str]) -> str:
+        """What this family needs and these parts do not give, and what to use without it; empty if nothing."""
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name and the options as plain data; a family among them likewise."""
+        options = {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {name: value.to_dict() if isinstance(value, Family) else value for name, value in options.items()}
+        return {"name": self.name, **plain}
 
     def learn(self, view: View) -> Array:
         """What the keys need to know of the training graphs: a small integer array."""

@@ -20,8 +20,8 @@ from lsprune.hashing.base import EdgeKeys, Family, Keys, View, of_nodes, project
 from lsprune.kernels import BLOCK_VALUES, ROWS, Runtime, not_finite
 from lsprune.kernels.mix import PROJECT, SAMPLE, TWIN, WORD, draw, mix64
 from lsprune.kernels.normals import normal
+from lsprune.scales import Scale
 
-LANES = 16  # words that a kernel compares side by side
 MOST = 1 << 20  # distinct rows that a codebook is learned from
 ENOUGH = 1 << 18  # rows that k-means looks at, or sixteen for each word
 CLOSE = 0.02  # of agreement that is given for fewer words
@@ -29,7 +29,6 @@ LARGEST = 1 << 16  # words that are chosen at most
 EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average
 WIDE = 128  # columns beyond which rows are projected on fewer
 NARROW = 64  # columns that they are projected on
-FAR = -(2**30)  # the bias of a place in the last block that is no word
 _GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
 
 
@@ -92,9 +91,12 @@ class Codebook(Family):
 def _assigned(view: View) -> Array:
     """The word of every slot; of every neighbour where its attributes alone are hashed."""
     assert view.learned is not None
-    blocks, read = _blocks(view)
-    nearest = _searcher(view.learned, view.runtime)
+    module = view.runtime.module
+    blocks, read = _blocks(view, module.SEARCH_ROWS)
     out = np.empty(blocks[-1][1] if blocks else 0, np.int32)
+    if out.size and not view.learned.size:
+        raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
+    nearest = module.searcher(view.learned)
 
     def one(i: int, _: int) -> None:
         lo, hi = blocks[i]
@@ -113,10 +115,10 @@ def _width(view: View) -> int:
     return whole if whole <= WIDE else NARROW
 
 
-def _blocks(view: View) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
-    """Ranges of rows, and a function that reads one: `[range, width]` int16 in +-127."""
+def _blocks(view: View, most: int = ROWS) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
+    """Ranges of at most `most` rows, and a function that reads one: `[range, width]` int16 in +-127."""
     dim = max(sum(view.scales[role].dim for role in view.parts), 1)
-    size = max(min(ROWS, BLOCK_VALUES // dim), 1)
+    size = max(min(most, BLOCK_VALUES // dim), 1)
     owned = view.owned
     if list(view.parts) == ["neighbour"]:
         total = view.parts["neighbour"].rows.count
@@ -172,9 +174,14 @@ def _quanta(view: View, role: str, ids: Array) -> Array:
     out = np.zeros((ids.shape[0], scale.dim), np.int16)
     quanta = view.runtime.module.quanta
     _checked(view, role, ids, lambda block: int(quanta(block, scale.unit, scale.exponent, centre, out)))
-    most = max(view.scales[other].shift for other in view.parts)
-    less = most - scale.shift + (0 if scale.unit else 8)
-    return out if less == 0 else (out + np.int16(1 << (less - 1))) >> np.int16(less)
+    less = max(map(_bits, view.scales.values())) - 7 - scale.shift
+    rounded = out if less == 0 else (out.astype(np.int64) + (1 << (less - 1))) >> less
+    return np.minimum(rounded, 127).astype(np.int16)
+
+
+def _bits(scale: Scale) -> int:
+    """Bits of the largest integer of a part, when it is shifted so that all parts weigh alike."""
+    return (7 if scale.unit else 15) + scale.shift
 
 
 def _distinct(view: View) -> tuple[Array, int]:
@@ -192,7 +199,8 @@ def _distinct(view: View) -> tuple[Array, int]:
             sample.add(names, rows)
 
     view.runtime.spread(len(blocks), one, 1)
-    return sample.rows(), blocks[-1][1] if blocks else 0
+    nodes = view.parts["neighbour"].index if list(view.parts) == ["neighbour"] else None  # of few categories
+    return sample.rows(), nodes.shape[0] if nodes is not None else blocks[-1][1] if blocks else 0
 
 
 class _Smallest:
@@ -232,29 +240,11 @@ def _names(rows: Array, seed: int) -> Array:
     return mix64(names)
 
 
-def _searcher(words: Array, run: Runtime) -> Callable[[Array, Array], None]:
-    """A function that fills `out` with the nearest word of each row, the first of those that are equally near."""
-    count, dim = words.shape
-    blocks, pairs = -(-count // LANES), -(-dim // 2)
-    padded = np.zeros((blocks * LANES, pairs * 2), np.int16)
-    padded[:count, :dim] = 2 * words
-    stored = padded.reshape(blocks, LANES, pairs, 2).transpose(0, 2, 1, 3)
-    packed = np.ascontiguousarray(stored).view(np.int32)[..., 0]
-    bias = np.full(blocks * LANES, FAR, np.int32)
-    bias[:count] = -(words.astype(np.int64) ** 2).sum(1)
-    bias = bias.reshape(blocks, LANES)
-
-    def search(rows: Array, out: Array) -> None:
-        even = np.zeros((rows.shape[0], pairs * 2), np.int16)
-        even[:, :dim] = rows
-        run.module.nearest_words(even.view(np.int32), packed, bias, 0, rows.shape[0], out)
-
-    return search
-
-
 def _nearest(rows: Array, words: Array, run: Runtime) -> Array:
-    out, search = np.empty(rows.shape[0], np.int32), _searcher(words, run)
-    run.spread(rows.shape[0], lambda lo, hi: search(rows[lo:hi], out[lo:hi]), 1 << 10)
+    """The nearest word of each row, the first of those that are equally near."""
+    out, search = np.empty(rows.shape[0], np.int32), run.module.searcher(words)
+    size = min(run.module.SEARCH_ROWS, max(-(-rows.shape[0] // run.threads), 1 << 10))
+    run.spread(rows.shape[0], lambda lo, hi: search(rows[lo:hi], out[lo:hi]), size)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Where work is dispatched: one executor by name, shared out over threads. numba is imported only when it is used."""
+"""Where work is dispatched: one executor by name, shared out over threads. numba and torch are imported when used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
 from lsprune.kernels import threads as pool
 
-EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference"}
+EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference", "gpu": "lsprune.kernels.gpu"}
 ROWS = 2048  # attribute rows a thread takes at a time
 SPAN = 1 << 18  # edges a thread takes at a time
 BLOCK_VALUES = 1 << 22  # attribute values in a block at most: what dense blocks of very wide rows may take
@@ -77,11 +77,14 @@ def _bound(work: Callable[[int, int], Any], lo: int, hi: int) -> pool.Job:
 
 
 def runtime(threads: int | None = None, executor: str | None = None) -> Runtime:
-    """The runtime for `threads` (default LSPRUNE_THREADS, else all cores) and `executor` ("cpu" or "reference")."""
+    """The runtime for `threads` (default LSPRUNE_THREADS, else all cores) and `executor` (default "cpu")."""
     name = executor or "cpu"
     if name not in EXECUTORS:
         raise OptionError(f"executor must be one of {', '.join(EXECUTORS)}, got {name!r}")
-    return Runtime(name, pool.count(threads))
+    run = Runtime(name, pool.count(threads))
+    if name == "gpu":
+        run.module.check_device()
+    return run
 
 
 class _Window:

@@ -18,7 +18,7 @@ _MASK = (1 << 64) - 1
 
 # What a value is drawn for; part of the key, so that no two uses share a draw.
 TIE, OWNER, WEIGHT, ENTRY, OFFSET, THRESHOLD, CODE, AFFINE, CATEGORY, EDGE, IDENTITY = range(1, 12)
-WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE = range(12, 21)
+WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR = range(12, 22)
 
 
 def mix64(value: Array) -> Array:

@@ -17,6 +17,7 @@ from lsprune.graph import Array
 from lsprune.kernels.mix import FIRST, GOLDEN, SECOND, TIE
 
 MASK = (1 << 64) - 1
+SEARCH_ROWS = 1 << 11  # rows that a call of a search should bring
 
 
 def choose(slots: list[int], order: Callable[[int, int], Any], steps: int, replace: bool = False) -> dict[int, int]:
@@ -406,19 +407,17 @@ def spanning_trees(
     return True
 
 
-def nearest_words(rows: Array, words: Array, bias: Array, lo: int, hi: int, out: Array) -> None:
-    """out[i] = the word with the largest <row i, word> + bias, the first of equals.
+def nearest_words(rows: Array, words: Array, out: Array) -> None:
+    """out[i] = the word with the least sum of squared differences from row i, the first of equals."""
+    listed = words.tolist()
+    for i, row in enumerate(rows.tolist()):
+        distance = [sum((a - b) ** 2 for a, b in zip(row, word, strict=True)) for word in listed]
+        out[i] = distance.index(min(distance))
 
-    Two int16 coordinates in each int32: rows [R, pairs], words [blocks, pairs, 16], bias [blocks, 16].
-    """
-    blocks, pairs, lanes = words.shape
-    plain_words = words.view(np.int16).reshape(blocks, pairs, lanes, 2).transpose(0, 2, 1, 3).reshape(-1, 2 * pairs)
-    plain_rows = rows.view(np.int16).reshape(-1, 2 * pairs)
-    for i in range(lo, hi):
-        row = plain_rows[i].tolist()
-        scores = [sum(a * b for a, b in zip(row, word, strict=True)) for word in plain_words.tolist()]
-        best = [score + more for score, more in zip(scores, bias.ravel().tolist(), strict=True)]
-        out[i] = best.index(max(best))
+
+def searcher(words: Array) -> Callable[[Array, Array], None]:
+    """A function that fills `out` with the nearest word of each row."""
+    return lambda rows, out: nearest_words(rows, words, out)
 
 
 def peel(indptr: Array, neighbour: Array, left: Array) -> None:

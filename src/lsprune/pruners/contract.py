@@ -15,7 +15,6 @@ from lsprune import adapters, apply
 from lsprune.errors import FormatError, OptionError
 from lsprune.explain import Explanation, explain_mask, explain_node
 from lsprune.graph import SIDES, Array, Graph, Owned
-from lsprune.hashing import FAMILIES, Family, family
 from lsprune.kernels import Runtime, runtime
 from lsprune.pairs import symmetric_mask
 from lsprune.pruners.options import check_budget, check_choice, check_flag, check_seed, short_repr
@@ -82,8 +81,9 @@ class Pruner(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """The options as plain data: what `from_dict`, TOML files, the command line and result lines use."""
-        options = {f.name: _plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name not in _STATE}
-        return {"method": self.name, **options}
+        options = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _STATE}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+        return {"method": self.name, **plain}
 
     @classmethod
     def from_dict(cls, options: dict[str, Any]) -> Self:
@@ -96,8 +96,6 @@ class Pruner(ABC):
             if name not in known:
                 has = ", ".join(sorted(known - _STATE))
                 raise OptionError(f"{name} is not an option of {cls.name}; it has {has}")
-        if isinstance(options.get("hash"), dict):
-            options["hash"] = _family_from(options["hash"])
         if isinstance(options.get("attributes"), list):
             options["attributes"] = tuple(options["attributes"])
         return cls(**options)
@@ -124,23 +122,6 @@ class Pruner(ABC):
 
 
 _STATE = {"fitted", "learned"}  # fields that hold what a pruner has learned, not options
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Family):
-        return {"name": value.name, **dataclasses.asdict(value)}
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _family_from(options: dict[str, Any]) -> Family:
-    rest = dict(options)
-    kind = FAMILIES[family(str(rest.pop("name", ""))).name]
-    known = {f.name for f in dataclasses.fields(kind)}
-    for name in rest:
-        if name not in known:
-            has = ", ".join(sorted(known)) or "none"
-            raise OptionError(f"{name} is not an option of hash {kind.name}; it has {has}")
-    return kind(**rest)
 
 
 @dataclass(frozen=True, kw_only=True)

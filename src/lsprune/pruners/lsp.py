@@ -6,15 +6,15 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from lsprune import adapters
-from lsprune.attributes import PARTS, describe
-from lsprune.errors import OptionError
+from lsprune.attributes import PARTS, Part, describe
+from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family
+from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
 from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
@@ -105,6 +105,8 @@ class LSP(Local):
         if not isinstance(given, (list, tuple)) or not given or not set(given) <= set(PARTS):
             raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {given!r}")
         object.__setattr__(self, "attributes", tuple(role for role in PARTS if role in given))
+        if lacks := self.family.lacks(self.attributes):
+            raise OptionError(f"attributes must be more than {self.attributes}: hash {self.family.name} needs {lacks}")
 
     @classmethod
     def paper(cls, kind: Literal["p", "t"], *, k: int, seed: int = 0) -> LSP:
@@ -132,6 +134,16 @@ class LSP(Local):
         assert isinstance(self.hash, Family)
         return self.hash
 
+    def to_dict(self) -> dict[str, Any]:
+        """The options as plain data; those of the hash, and of the families within it, with their names."""
+        return {**super().to_dict(), "hash": self.family.to_dict()}
+
+    @classmethod
+    def from_dict(cls, options: dict[str, Any]) -> Self:
+        """The pruner that `to_dict` described."""
+        given = options.get("hash")
+        return super().from_dict({**options, "hash": family_from(given)} if isinstance(given, Mapping) else options)
+
     def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> LSP:
         """A pruner whose scales come from `data` (the training graphs): use it on every other graph too.
 
@@ -155,7 +167,7 @@ class LSP(Local):
             return self
         if isinstance(self.family, Auto):
             return calibrated(self, graph, run)._fitted_on(graph, run, sizes)
-        parts = describe(graph, self.side, self.attributes, seed=self.seed, sizes=sizes)
+        parts = self._parts(graph, self.attributes, sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
         ready = dataclasses.replace(self, fitted=tuple(scales.items()), learned=None)
         if not self.family.learns:
@@ -177,11 +189,16 @@ class LSP(Local):
 
         def check() -> None:
             if self.family.needs_attributes and graph.num_edges and not made:
-                parts = describe(graph, self.side, self.attributes, seed=self.seed, sizes=_sizes(self.fitted))
-                check_finite(parts, runtime)
+                check_finite(self._parts(graph, self.attributes, _sizes(self.fitted)), runtime)
 
         ties = TIES.index(self.ties)
         return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)
+
+    def _parts(self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None) -> dict[str, Part]:
+        parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes)
+        if lacks := self.family.lacks(parts):
+            raise GraphError(f"the graph lacks what hash {self.family.name} needs: {lacks}")
+        return parts
 
     def _handicap(self, graph: Graph, view: View) -> Handicap:
         """What is added to the keys of each neighbour or edge, made once."""
@@ -196,11 +213,7 @@ class LSP(Local):
 
     def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
         scales = dict(self.fitted or ())
-        parts = (
-            describe(graph, self.side, tuple(scales), seed=self.seed, sizes=_sizes(self.fitted))
-            if self.family.needs_attributes
-            else {}
-        )
+        parts = self._parts(graph, tuple(scales), _sizes(self.fitted)) if self.family.needs_attributes else {}
         check_fitted(parts, scales)
         return View(
             owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,

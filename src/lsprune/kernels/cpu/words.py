@@ -7,6 +7,7 @@ every load of a word.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from lsprune.graph import Array
 from lsprune.kernels.cpu.jit import kernel
 
-LANES = 16
+LANES = 16  # words that are compared side by side
 ROWS = 8
+SEARCH_ROWS = 1 << 11  # rows that a call should bring
+FAR = -(2**30)  # the bias of a place in the last block that is no word
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _WORDS = ir.VectorType(_I32, LANES)
 _PAIRS = ir.VectorType(_I16, 2 * LANES)
@@ -161,3 +165,27 @@ def nearest_words(rows, words, bias, lo, hi, out):
                 if score > best or (score == best and number < word):
                     best, word = score, number
             out[first + i] = word
+
+
+def packed(words: Array) -> tuple[Array, Array]:
+    """Words `[count, dim]` int16 in [-128, 127], and their bias, as `nearest_words` takes them."""
+    count, dim = words.shape
+    blocks, pairs = -(-count // LANES), -(-dim // 2)
+    padded = np.zeros((blocks * LANES, pairs * 2), np.int16)
+    padded[:count, :dim] = 2 * words
+    stored = padded.reshape(blocks, LANES, pairs, 2).transpose(0, 2, 1, 3)
+    bias = np.full(blocks * LANES, FAR, np.int32)
+    bias[:count] = -(words.astype(np.int64) ** 2).sum(1)
+    return np.ascontiguousarray(stored).view(np.int32)[..., 0], bias.reshape(blocks, LANES)
+
+
+def searcher(words: Array) -> Callable[[Array, Array], None]:
+    """A function that fills `out` with the nearest word of each row, the first of those that are equally near."""
+    stored, bias = packed(words)
+
+    def search(rows: Array, out: Array) -> None:
+        even = np.zeros((rows.shape[0], stored.shape[1] * 2), np.int16)
+        even[:, : rows.shape[1]] = rows
+        nearest_words(even.view(np.int32), stored, bias, 0, rows.shape[0], out)
+
+    return search

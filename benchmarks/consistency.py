@@ -1,0 +1,74 @@
+"""What the paper promises, measured: do two samples of a class keep the same edges?
+
+The paper's generator; 20 classes of 20 samples, 28 pairs a class; mean Jaccard overlap of the kept edges among those that
+both samples have. Whatever a pruner learns, it learns from other samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import common  # silences warnings that are of no use here
+import numpy as np
+
+from lsprune import LSP, Codebook, First, Graph, LocalRandom
+from lsprune.lab.synthetic import Samples, Synthetic
+from lsprune.measure import aligned_consistency
+from lsprune.pruners import Pruner
+
+CLASSES, EACH = 20, 20
+
+
+def pruners(k: int, seed: int) -> dict[str, Pruner]:
+    """What is compared, by name."""
+    edge = ("edge",)
+    return {
+        "LSP-Q": LSP(k=k, hash=Codebook(), attributes=edge, select="bottom", seed=seed),
+        "LSP-Q, functions": LSP(k=k, hash=Codebook(), attributes=edge, seed=seed),
+        "LSP-Q of edge and neighbour": LSP(k=k, hash=Codebook(), select="bottom", seed=seed),
+        "auto": LSP(k=k, hash="auto", select="bottom", seed=seed),
+        "LSP-P of the edge, k smallest": LSP(k=k, attributes=edge, select="bottom", seed=seed),
+        "LSP-P of the edge": LSP(k=k, attributes=edge, seed=seed),
+        "LSP-P published": LSP.published("p", k=k, seed=seed, sparsity=8),
+        "LSP-T published": LSP.published("t", k=k, seed=seed, sparsity=8),
+        "local random": LocalRandom(k=k, seed=seed),
+        "position, which no user has": First(k=k),
+    }
+
+
+def taken(made: Samples, samples: np.ndarray) -> tuple[Graph, np.ndarray, np.ndarray]:
+    """Some samples as one graph, where the edges of each begin, and which edges of the set they are."""
+    sizes, nodes = np.diff(made.edge_ptr)[samples], np.diff(made.ptr)[samples]
+    starts, first = np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(nodes))
+    edges = np.repeat(made.edge_ptr[samples] - starts[:-1], sizes) + np.arange(starts[-1])
+    rows = np.repeat(made.ptr[samples] - first[:-1], nodes) + np.arange(first[-1])
+    moved = made.edge_index[:, edges] - np.repeat(made.ptr[samples] - first[:-1], sizes)
+    graph = Graph.from_edges(
+        moved, num_nodes=int(first[-1]), x=made.x[rows], edge_attr=made.edge_attr[edges], ptr=first
+    )
+    return graph, starts, edges
+
+
+def main() -> None:
+    """Print a line for each pruner."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--k", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--samples", type=int, default=20_000)
+    given = parser.parse_args()
+    made = Synthetic(samples=given.samples, seed=given.seed).make()
+    numbers = np.arange(given.samples)
+    looked_at = (made.y < CLASSES) & (numbers < EACH * (int(made.y.max()) + 1))
+    graph, starts, edges = taken(made, numbers[looked_at])
+    others, _, _ = taken(made, numbers[~looked_at])
+    common.header(f"consistency at k={given.k}, {looked_at.sum()} samples, learned from {(~looked_at).sum()} others")
+    for name, pruner in pruners(given.k, given.seed).items():
+        begin = time.perf_counter()
+        mask = pruner.fit(others).mask(graph)
+        found = aligned_consistency(mask, starts, made.y[looked_at], made.centre_edge[edges], seed=given.seed)
+        print(f"{found:.3f}  {name}  ({mask.mean():.1%} kept, {time.perf_counter() - begin:.0f} s)", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Two families in one: the edge's own attributes are hashed by one, those of its nodes by another, and the pair of
+their codes is min-hashed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from lsprune.errors import OptionError
+from lsprune.graph import Array
+from lsprune.hashing.auto import Auto
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View, spread_of, uniform
+from lsprune.hashing.codebook import Codebook
+from lsprune.hashing.projection import FRACTION, Projection
+from lsprune.kernels.mix import PAIR, draw
+
+_NODE = ("owner", "neighbour")
+_HEADER = 8  # places of 16 bits that hold the shapes of two tables
+_NOTHING = np.zeros((0, 0), np.int16)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both(Family):
+    """The key is a random number that belongs to two codes together: edges are alike where both families say so.
+
+    A family's code is its key: the word, the signs, the bin. A projection that is not cut into bins gets bins of one
+    standard deviation; of `Bins` the finest ones count.
+
+    Args:
+        edge: the family that hashes the edge's own attributes.
+        node: the family that hashes the neighbour's, and the owner's if `attributes` names it.
+
+    >>> Both(node=Projection(l=0.5)).node
+    Projection(l=0.5, offset='uniform', sparsity=None)
+    """
+
+    name: ClassVar[str] = "both"
+    about: ClassVar[str] = "min-hash of two codes: the edge's by one family, its nodes' by another"
+    hashed: ClassVar[bool] = True
+
+    edge: Family = field(default_factory=Codebook)
+    node: Family = field(default_factory=Codebook)
+
+    def __post_init__(self) -> None:
+        for name, given in (("edge", self.edge), ("node", self.node)):
+            if not isinstance(given, Family):
+                raise OptionError(f"{name} must be a hash family such as Codebook(), got {given!r}")
+            if isinstance(given, Auto | Both):
+                raise OptionError(f"{name} must be a hash family with codes of its own, got {given!r}")
+        if not self.edge.needs_attributes:
+            raise OptionError(f"edge must be a hash family that looks at attributes, got {self.edge!r}")
+
+    @property
+    def learns(self) -> bool:
+        """Whether one of the two does."""
+        return self.edge.learns or self.node.learns
+
+    @property
+    def needs_k(self) -> bool:
+        """Whether one of the two does."""
+        return self.edge.needs_k or self.node.needs_k
+
+    def lacks(self, parts: Collection[str]) -> str:
+        """The attributes that one of the two would be left without."""
+        if "edge" not in parts:
+            return f"edge attributes (edge_attr); to hash nodes alone use hash={self.node!r}"
+        if self.node.needs_attributes and not set(_NODE) & set(parts):
+            return f"node attributes (x); to hash edges alone use hash={self.edge!r}"
+        return ""
+
+    def learn(self, view: View) -> Array:
+        """What each of the two learns, one after the other."""
+        return _packed([part.learn(own) if part.learns else _NOTHING for part, own in self._split(view)])
+
+    def keys(self, view: View, first: int, count: int) -> Keys:
+        """Keys of the functions first+1 .. first+count."""
+        if "split" not in view.cache:
+            view.cache["split"] = self._split(view)
+        found = [part.keys(own, first, count) for part, own in view.cache["split"]]
+        steps = np.arange(first + 1, first + count + 1)[None, :]
+
+        def of(lo: int, hi: int) -> Array:
+            edge, node = (_of_slots(keys, view, lo, hi, count) for keys in found)
+            return uniform(view, draw(view.seed, PAIR, steps, edge, node)).astype(np.int64)
+
+        return EdgeKeys(of)
+
+    def _split(self, view: View) -> list[tuple[Family, View]]:
+        """The two families, each with a view of nothing but its own part."""
+        learned = (None, None) if view.learned is None else _unpacked(view.learned)
+        split = []
+        for part, roles, table in zip((self.edge, self.node), (("edge",), _NODE), learned, strict=True):
+            own = _restricted(view, roles, table if part.learns else None)
+            split.append((_with_codes(part, own), own))
+        return split
+
+
+def _restricted(view: View, roles: Collection[str], learned: Array | None) -> View:
+    """The view of some parts alone, as if the others did not exist; keys are codes, so that no race is wanted yet."""
+    parts = {role: part for role, part in view.parts.items() if role in roles}
+    least = min((view.scales[role].shift for role in parts), default=0)
+    scales = {role: replace(view.scales[role], shift=view.scales[role].shift - least) for role in parts}
+    return replace(view, parts=parts, scales=scales, learned=learned, race=False, cache={})
+
+
+def _with_codes(family: Family, view: View) -> Family:
+    """The family itself; a projection without bins, which hardly ever has a key twice, with bins of one deviation."""
+    if not isinstance(family, Projection) or family.l is not None:
+        return family
+    if not view.calibrated:
+        raise OptionError('l must be given for a Projection in Both with values="raw"; it is the bin length')
+    energy, entries = spread_of(view) ** 2, sum(scale.dim for scale in view.scales.values())
+    if family.sparsity is not None:
+        energy = energy * family.sparsity // entries
+    scale = view.scales[list(view.parts)[-1]]
+    return replace(family, l=max(math.isqrt(energy), 1) / 2.0 ** (scale.exponent + scale.shift + FRACTION))
+
+
+def _of_slots(keys: Keys, view: View, lo: int, hi: int, count: int) -> Array:
+    """The keys `[slots of the owners lo..hi, count]`."""
+    if isinstance(keys, EdgeKeys):
+        return keys.of(lo, hi)
+    owned = view.owned
+    return np.asarray(keys.table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], :count])
+
+
+def _packed(tables: list[Array]) -> Array:
+    """Two tables of int16 as one array: their shapes, then what they hold.
+
+    >>> [table.tolist() for table in _unpacked(_packed([np.array([[1, 2]], np.int16), _NOTHING]))]
+    [[[1, 2]], []]
+    """
+    shapes = np.array([table.shape for table in tables], "<i4").view("<i2")
+    return np.concatenate([shapes.ravel(), *(table.ravel() for table in tables)]).astype(np.int16)
+
+
+def _unpacked(packed: Array) -> tuple[Array, Array]:
+    """The two tables that `_packed` was given."""
+    first, second = packed[:_HEADER].astype("<i2").view("<i4").reshape(2, 2)
+    border = _HEADER + int(first.prod())
+    return packed[_HEADER:border].reshape(first), packed[border:].reshape(second)
