@@ -12,6 +12,7 @@ pytest.importorskip("torch_geometric")
 
 import torch.nn.functional as F  # noqa: E402
 from torch_geometric.data import Batch, Data  # noqa: E402
+from torch_geometric.nn import PNAConv  # noqa: E402
 from torch_geometric.utils import degree  # noqa: E402
 
 from lsprune.errors import OptionError  # noqa: E402
@@ -19,6 +20,7 @@ from lsprune.lab.models import MODELS, build  # noqa: E402
 from lsprune.lab.models.bessel import Spherical, bessel_roots, envelope, spherical_bessel  # noqa: E402
 from lsprune.lab.models.blocks import MeanConv, graph_count  # noqa: E402
 from lsprune.lab.models.molecule import angle, near_pairs, one_hop, two_hop  # noqa: E402
+from lsprune.lab.models.pna import AGGREGATORS, SCALERS, SlotConv, Slots  # noqa: E402
 from lsprune.lab.models.sampled import PlanetoidGAT, draw_incoming  # noqa: E402
 
 NODE = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")
@@ -304,6 +306,45 @@ def test_pna_reads_bonds():
     other = data.clone()
     other.edge_attr = (data.edge_attr.view(-1, 1) + 1) % 4
     assert not torch.allclose(model(data), model(other), rtol=1e-4)
+
+
+def test_pna_gives_and_learns_what_the_layer_of_pyg_does():
+    draw = torch.Generator().manual_seed(3)
+    ends = torch.stack([torch.randint(30, (70,), generator=draw), torch.randint(25, (70,), generator=draw)])
+    kind = torch.randint(4, (70,), generator=draw)  # five nodes have no edge, several an edge twice
+    options = {"aggregators": AGGREGATORS, "scalers": SCALERS, "deg": torch.tensor([1, 4, 9, 3]), "towers": 3}
+    theirs = PNAConv(12, 12, edge_dim=5, **options).double()
+    ours = SlotConv(12, 12, edge_dim=5, **options).double()
+    ours.load_state_dict(theirs.state_dict())
+    x, kinds = (torch.randn(n, d, generator=draw).double().requires_grad_() for n, d in ((30, 12), (4, 5)))
+    most = int(torch.bincount(ends[1]).max())
+    expected = theirs(x, ends, kinds[kind])
+    weights = torch.randn(expected.shape, generator=draw).double()
+    gradients = torch.autograd.grad((expected * weights).sum(), [x, kinds, *theirs.parameters()])
+    for room in (most, most + 2):
+        out = ours(x, Slots.of(ends, kind, 4, 30, room, torch.float64), kinds)
+        torch.testing.assert_close(out, expected)
+        torch.testing.assert_close(
+            torch.autograd.grad((out * weights).sum(), [x, kinds, *ours.parameters()]), gradients
+        )
+
+
+def test_slots_hold_the_neighbours_in_order_and_leave_out_what_has_no_room():
+    ends, kind = torch.tensor([[1, 2, 0, 2], [0, 0, 2, 0]]), torch.tensor([3, 1, 0, 2])
+    slots = Slots.of(ends, kind, 4, 3, 2, torch.float32)
+    assert slots.there[:, :, 0].tolist() == [[True, True], [False, False], [True, False]]
+    assert slots.source[0].tolist() == [1, 2]
+    assert slots.source[2, 0] == 0
+    assert slots.kind.argmax(2)[0].tolist() == [3, 1]
+    assert slots.kind.sum(2).tolist() == [[1, 1], [0, 0], [1, 0]]
+    assert slots.degree[:, 0].tolist() == [2, 0, 1]
+
+
+def test_pna_refuses_bonds_that_it_does_not_know():
+    model, data = make("zinc-pna"), prepared("zinc-pna", graph(1))
+    data.edge_attr = torch.full_like(data.edge_attr, 4)
+    with pytest.raises(OptionError, match=r"edge_attr must be bond types in \[0, 4\), got 4"):
+        model(data)
 
 
 # MXMNet

@@ -36,11 +36,11 @@ PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "syntheti
 
 
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(studies.names()) == PAPER | {"computers", "cs", "demo", "compare"}
+    assert set(studies.names()) == PAPER | {"computers", "cs", "demo", "compare", "compare-graphs"}
     for name in studies.names():
         study = read(name)
         assert study.name == name
-        assert study.seeds >= (2 if name == "demo" else 5)
+        assert study.seeds >= {"demo": 2, "compare-graphs": 3}.get(name, 5)
         for part in study.parts:
             assert {"none", "random", "local-random", "lsp-p"} <= set(part.methods)
             assert bool(part.hops) == (name == "neighbourhood-variance") != ("no-edges" in part.methods)

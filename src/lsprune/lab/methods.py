@@ -30,6 +30,7 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "lsp-p": lambda _: LSP(k=1),
     "lsp-t": lambda _: LSP(k=1, hash=Threshold()),
     "lsp-d": lambda _: LSP(k=1, weights="degree", power=0.4),
+    "lsp-d1": lambda _: LSP(k=1, weights="degree", power=1.0),
     "lsp-q": lambda _: LSP(k=1, hash=Codebook()),
     "lsp-e": lambda _: LSP(k=1, hash=Codebook(), attributes=("edge",), select="bottom"),
     "lsp-qd": lambda _: LSP(k=1, hash=Codebook(), weights="degree", power=0.5),

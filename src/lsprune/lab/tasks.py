@@ -50,7 +50,7 @@ class Task(ABC):
             lr=rate,
             weight_decay=run.weight_decay,
             capturable=self.recordable,
-            fused=self.recordable,
+            fused=device.type == "cuda",
         )
 
     def set_rate(self, done: float) -> None:

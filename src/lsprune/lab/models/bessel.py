@@ -52,7 +52,7 @@ class Spherical(nn.Module):
         x = distance.clamp(min=SHORTEST)[:, None, None].double() / self.cutoff
         radial = envelope(x) * self.scale.double() * spherical_bessel(self.roots.double() * x)  # [E, orders, count]
         around = legendre(torch.cos(angles), self.roots.shape[0])  # [T, orders]
-        return (radial.to(distance.dtype)[edge] * around[:, :, None]).flatten(1)
+        return (radial.to(distance.dtype).index_select(0, edge) * around[:, :, None]).flatten(1)
 
 
 def spherical_bessel(x: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.utils import remove_self_loops
 
@@ -19,6 +20,11 @@ def mlp(*sizes: int) -> nn.Sequential:
     """Linear layers of these sizes, each followed by SiLU."""
     pairs = zip(sizes, sizes[1:], strict=False)
     return nn.Sequential(*(part for ends in pairs for part in (nn.Linear(*ends), nn.SiLU())))
+
+
+def rows(values: Tensor, index: Tensor) -> Tensor:
+    """`values[index]`, whose gradient is added up where it falls; that of plain indexing is sorted first on a GPU."""
+    return values.index_select(0, index)
 
 
 def gather(values: Tensor, index: Tensor, size: int) -> Tensor:
@@ -47,11 +53,12 @@ class Messages(nn.Module):
 
     def __init__(self, dim: int) -> None:
         super().__init__()
-        self.mix = mlp(3 * dim, dim)
+        self.mix = nn.Linear(3 * dim, dim)
 
     def forward(self, h: Tensor, edges: Tensor, distance: Tensor) -> Tensor:
-        message: Tensor = self.mix(torch.cat([h[edges[0]], h[edges[1]], distance], dim=1))
-        return message
+        sender, receiver, between = self.mix.weight.chunk(3, dim=1)
+        ends = rows(F.linear(h, sender), edges[0]) + rows(F.linear(h, receiver), edges[1])  # mapped once an atom
+        return F.silu(ends + F.linear(distance, between, self.mix.bias))
 
 
 class GlobalLayer(nn.Module):
@@ -81,7 +88,7 @@ class AngleStep(nn.Module):
 
     def forward(self, message: Tensor, distance: Tensor, meets: Meets) -> Tensor:
         edge, other, columns = meets
-        said = (self.others(message) * self.gate(distance))[other] * columns
+        said = rows(self.others(message) * self.gate(distance), other) * columns
         stepped: Tensor = self.own(message) + gather(said, edge, len(message))
         return stepped
 
