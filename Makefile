@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types format bench wheel clean
+.PHONY: demo test check lint types format bench results wheel clean
 
 demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
@@ -28,6 +28,9 @@ format: $(VENV)/dev  ## mend what ruff can mend
 bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
 	$(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
+
+results: $(VENV)/dev  ## docs/results.md and its figures, from results/*.jsonl
+	$(BIN)/lsprune study page --results results --out docs
 
 wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment
 	rm -rf dist build && $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

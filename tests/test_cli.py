@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import lsprune
+from lab_records import comparison, save
 from lsprune import LSP, METHODS, LocalRandom, __version__
 from lsprune.adapters.files import read_edges
 from lsprune.baselines import from_dict
@@ -340,3 +341,20 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
         assert wrong.stderr.startswith("error: ")
         assert says in wrong.stderr
         assert wrong.stderr.count("\n") == 1
+
+
+def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    save(comparison(), tmp_path / "results" / "compare.jsonl")
+    options = ("study", "page", "--results", tmp_path / "results", "--out", tmp_path / "docs")
+    written = json.loads(good(*options, "--json").stdout)
+    assert written == [str(tmp_path / "docs" / name) for name in ("results/compare-cora.svg", "results.md")]
+    assert all(Path(path).stat().st_size for path in written)
+    assert "".join(good(*options).stdout.split()).endswith("results.md;figures:1")
+    (tmp_path / "results" / "compare.jsonl").write_text("{\n")
+    wrong = run(*options)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert re.fullmatch(r"error: .*compare\.jsonl, line 1 is damaged.*\n", wrong.stderr)
+    absent = run("study", "page", "--results", tmp_path / "nowhere", "--out", tmp_path / "new")
+    assert re.fullmatch(r"error: results must be a folder with runs.*\n", absent.stderr)
+    assert not (tmp_path / "new").exists()

@@ -1,4 +1,4 @@
-"""`lsprune study`: list the studies, run one, say how far it is."""
+"""`lsprune study`: list the studies, run one, say how far it is, make a page of the results."""
 
 from __future__ import annotations
 
@@ -111,6 +111,23 @@ def study_status(
         chosen, results = chosen_study(name, out, smoke, k, methods, datasets, targets, epochs)
         report = {"study": chosen.name, **asdict(study.status(chosen, results, seeds))}
         show(report, as_json, lambda: _status_text(report))
+
+
+@study_app.command("page")
+def study_page(
+    results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="Folder of the page results.md and of its figures.")] = Path("docs"),
+    as_json: Json = False,
+) -> None:
+    """Make a page of tables and figures from all results.
+
+    Example: lsprune study page --results results --out docs
+    """
+    with errors():
+        from lsprune.lab.page import write_page
+
+        written = [str(path) for path in write_page(results, out)]
+        show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")
 
 
 def chosen_study(
