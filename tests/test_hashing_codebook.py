@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsprune import LSP, Graph, GraphError, OptionError
-from lsprune.hashing import codebook
+from lsprune.hashing import codebook, vocabulary
 from lsprune.hashing.codebook import Codebook
 from lsprune.kernels import runtime
 from lsprune.kernels.cpu import words as kernel
@@ -26,8 +26,8 @@ def test_the_nearest_word_is_found_and_the_first_of_equals(data):
     words, points = (rng.integers(-high, high + 1, (n, dim)).astype(np.int16) for n in (count, rows))
     distance = ((points[:, None].astype(int) - words[None]) ** 2).sum(2)
     expected = distance.argmin(1)  # the first of equals
-    np.testing.assert_array_equal(codebook._nearest(points, words, runtime(2)), expected)
-    np.testing.assert_array_equal(codebook._nearest(points, words, runtime(1, "reference")), expected)
+    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(2)), expected)
+    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(1, "reference")), expected)
     stored, bias = kernel.packed(words)
     even = np.zeros((rows, stored.shape[1] * 2), np.int16)
     even[:, :dim] = points
@@ -40,7 +40,7 @@ def test_the_nearest_word_is_found_and_the_first_of_equals(data):
 def test_a_machine_without_wide_vectors_gives_the_same_words(monkeypatch):
     rng = np.random.default_rng(3)
     words, points = (rng.integers(-127, 128, (n, 7)).astype(np.int16) for n in (40, 60))
-    expected = codebook._nearest(points, words, runtime(1))
+    expected = vocabulary.nearest(points, words, runtime(1))
     for features in ({"avx2"}, set()):
         monkeypatch.setattr(kernel, "_features", lambda features=features: features)
         # a fresh compilation, as on that machine
@@ -108,7 +108,7 @@ def test_the_number_of_words_is_one_under_which_copies_agree():
     def agreement(family: Codebook) -> float:
         pruner = LSP(k=2, hash=family).fit(graph)
         views = [pruner._view(one, group(one, pruner, runtime(1)), 1, runtime(1)) for one in (graph, copy)]
-        return codebook._agreement(*(codebook._assigned(view) for view in views), 7)
+        return vocabulary._agreement(*(codebook._assigned(view) for view in views), 7)
 
     chosen = agreement(Codebook())
     others = {words: agreement(Codebook(words=words)) for words in (16, 64, 1024, 2500)}

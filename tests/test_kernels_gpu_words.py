@@ -9,8 +9,7 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP, Graph, MissingDependency, OptionError, prune
-from lsprune.hashing import codebook
-from lsprune.hashing.codebook import Codebook
+from lsprune.hashing import Codebook, vocabulary
 from lsprune.kernels import cpu, gpu, reference, runtime
 from lsprune.kernels.gpu import words as kernel
 
@@ -137,8 +136,8 @@ def test_threads_share_a_search(on_cpu, monkeypatch):
     rng = np.random.default_rng(0)
     words, rows = drawn(rng, 300, 9, "few"), drawn(rng, 20_000, 9, "few")
     monkeypatch.setattr(gpu, "SEARCH_ROWS", 700)
-    expected = codebook._nearest(rows, words, runtime(1, "cpu"))
-    np.testing.assert_array_equal(codebook._nearest(rows, words, runtime(5, "gpu")), expected)
+    expected = vocabulary.nearest(rows, words, runtime(1, "cpu"))
+    np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(5, "gpu")), expected)
 
 
 def test_all_else_is_the_cpu_executors(on_cpu):
@@ -165,10 +164,10 @@ def test_a_real_device_finds_the_same_words(count, dim, kind):
     rng = np.random.default_rng(count)
     words, rows = drawn(rng, count, dim, kind), drawn(rng, 3001, dim, kind)
     words[count // 2 :] = words[: count - count // 2]
-    expected = codebook._nearest(rows, words, runtime())
+    expected = vocabulary.nearest(rows, words, runtime())
     for panel, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.PANEL, kernel.KEYS)):
         np.testing.assert_array_equal(found(words, rows, "cuda", panel=panel, keys=keys), expected)
-    np.testing.assert_array_equal(codebook._nearest(rows, words, runtime(4, "gpu")), expected)
+    np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(4, "gpu")), expected)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no CUDA device on this machine")

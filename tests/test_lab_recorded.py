@@ -17,6 +17,7 @@ from lsprune.lab.stack import Stack  # noqa: E402
 pytestmark = [  # on a GPU, of PyG and of torch's compiler
     pytest.mark.filterwarnings("ignore:.*torch-scatter.*:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*TensorFloat32.*:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*not a leaf Tensor.*:UserWarning"),
 ]
 STATIC = ("synthetic-gat", "synthetic-gat-small", "zinc-pna")
 

@@ -17,19 +17,16 @@ from lsprune.attributes import PARTS
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import EdgeKeys, Family, Keys, View, of_nodes, project_block, spread_of, uniform
-from lsprune.kernels import BLOCK_VALUES, ROWS, Runtime, not_finite
-from lsprune.kernels.mix import PROJECT, SAMPLE, TWIN, WORD, draw, mix64
+from lsprune.hashing.vocabulary import learned_words
+from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
+from lsprune.kernels.mix import PROJECT, SAMPLE, WORD, draw, mix64
 from lsprune.kernels.normals import normal
 from lsprune.scales import Scale
 
 MOST = 1 << 20  # distinct rows that a codebook is learned from
-ENOUGH = 1 << 18  # rows that k-means looks at, or sixteen for each word
-CLOSE = 0.02  # of agreement that is given for fewer words
-LARGEST = 1 << 16  # words that are chosen at most
 EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average
 WIDE = 128  # columns beyond which rows are projected on fewer
 NARROW = 64  # columns that they are projected on
-_GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +38,7 @@ class Codebook(Family):
         iterations: rounds of k-means.
 
     >>> Codebook(words=1024)
-    Codebook(words=1024, iterations=8)
+    Codebook(words=1024, iterations=2)
     """
 
     name: ClassVar[str] = "codebook"
@@ -50,7 +47,7 @@ class Codebook(Family):
     hashed: ClassVar[bool] = True
 
     words: int | None = None
-    iterations: int = 8
+    iterations: int = 2
 
     def __post_init__(self) -> None:
         if self.words is not None and (type(self.words) is not int or not 1 <= self.words <= 1 << 20):
@@ -68,8 +65,7 @@ class Codebook(Family):
             )
         if self.words is None and rows.shape[0] <= min(EXACT, max(total // 4, 1)):
             return rows
-        count = _best_count(rows, view) if self.words is None else self.words
-        return _k_means(rows[: max(ENOUGH, 16 * count)], count, self.iterations, view.runtime)
+        return learned_words(rows, self.words, self.iterations, view.seed, view.runtime)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
@@ -238,76 +234,3 @@ def _names(rows: Array, seed: int) -> Array:
         for j in range(rows.shape[1]):
             names += rows[:, j].astype(np.int64).view(np.uint64) * factors[j]
     return mix64(names)
-
-
-def _nearest(rows: Array, words: Array, run: Runtime) -> Array:
-    """The nearest word of each row, the first of those that are equally near."""
-    out, search = np.empty(rows.shape[0], np.int32), run.module.searcher(words)
-    size = min(run.module.SEARCH_ROWS, max(-(-rows.shape[0] // run.threads), 1 << 10))
-    run.spread(rows.shape[0], lambda lo, hi: search(rows[lo:hi], out[lo:hi]), size)
-    return out
-
-
-def _k_means(rows: Array, count: int, iterations: int, run: Runtime) -> Array:
-    """`count` words: the first rows, then the rounded means of the rows that are nearest to each; empty ones stay."""
-    words = rows[:count].copy()
-    for _ in range(iterations):
-        nearest = _nearest(rows, words, run)
-        order = np.argsort(nearest, kind="stable")
-        sizes = np.bincount(nearest, minlength=count)
-        some = np.flatnonzero(sizes)
-        sums = np.add.reduceat(rows[order], (np.cumsum(sizes) - sizes)[some], axis=0, dtype=np.int64)
-        means = (2 * sums + sizes[some, None]) // (2 * sizes[some, None])
-        if np.array_equal(means, words[some]):
-            break
-        words[some] = means
-    return words
-
-
-def _best_count(rows: Array, view: View) -> int:
-    """The number of words under which rows and their twins choose alike, tried in steps of 4, then 2, then sqrt(2).
-
-    A twin of a row is its nearest other row: another sample of the same edge, where the data has such.
-    """
-    run, total = view.runtime, rows.shape[0]
-    ours, others = rows[: total // 8][: 1 << 13], rows[total // 8 : total // 2][: 1 << 17]
-    rest = rows[ours.shape[0] + others.shape[0] :][:ENOUGH]
-    twin = _nearest(ours, others, run)
-    wanted, where = np.unique(twin, return_inverse=True)
-    agreement: dict[int, float] = {}
-
-    def agree(count: int) -> float:
-        if count not in agreement:
-            words = _k_means(rest, count, 4, run)
-            one, other = _nearest(ours, words, run), _nearest(others[wanted], words, run)[where]
-            agreement[count] = _agreement(one, other, view.seed)
-        return agreement[count]
-
-    most = min(max(rest.shape[0] // 4, 1), LARGEST)
-    tried = [min(64, most)]
-    while tried[-1] < most and (tried[-1] <= 1024 or agree(tried[-1]) > 1.05 * agree(tried[-2])):
-        tried.append(min(4 * tried[-1], most))
-    best = int(max(tried, key=agree))
-    for factor in (2.0, 2.0**0.5):
-        fewer, more = max(round(best / factor), 1), min(round(best * factor), most)
-        if agree(fewer) > agree(best):
-            best = fewer  # more words, which take longer to try, will not be better still
-        elif agree(more) > agree(best):
-            best = more
-    # a twin is nearer than most samples of an edge, which speaks for too many words: take the fewest that do as well
-    return min(count for count, value in agreement.items() if value >= agreement[best] - CLOSE)
-
-
-def _agreement(ours: Array, twins: Array, seed: int) -> float:
-    """How often the smallest of some rows by min-hash is the smallest of their twins too."""
-    usable = ours.shape[0] // _GROUP * _GROUP
-    numbers = np.arange(usable)
-    right = 0
-    for turn in range(4):
-        first, second = (
-            (draw(seed, TWIN, turn, 0, words[:usable]) >> np.uint64(20) << np.uint64(20))
-            | (draw(seed, TWIN, turn, side, numbers) >> np.uint64(44))  # words that are equal: any of them, at random
-            for side, words in ((1, ours), (2, twins))
-        )
-        right += int((first.reshape(-1, _GROUP).argmin(1) == second.reshape(-1, _GROUP).argmin(1)).sum())
-    return float(right / max(4 * usable // _GROUP, 1))

@@ -420,6 +420,14 @@ def searcher(words: Array) -> Callable[[Array, Array], None]:
     return lambda rows, out: nearest_words(rows, words, out)
 
 
+def leaders(rows: Array, distance: int, out: Array) -> None:
+    """out[i] = whether the squared distance of row i from every row before it that is one is more than `distance`."""
+    listed = rows.tolist()
+    for i, row in enumerate(listed):
+        before = [listed[j] for j in np.flatnonzero(out[:i])]
+        out[i] = all(sum((a - b) ** 2 for a, b in zip(row, one, strict=True)) > distance for one in before)
+
+
 def peel(indptr: Array, neighbour: Array, left: Array) -> None:
     """left[v], the number of links of v, less those to nodes that hang on one link, until no node does; 0 for those."""
     while (left == 1).any():

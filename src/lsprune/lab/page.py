@@ -182,7 +182,9 @@ def _mean(panel: Panel, method: str, budget: Budget = (None, None)) -> str:
 
 
 def _matters(panel: Panel) -> str:
-    return "" if panel.topology is None else "yes" if panel.topology_matters else "no"
+    if panel.topology is None or panel.topology.runs < 2:
+        return "" if panel.topology is None else "one run"
+    return "yes" if panel.topology_matters else "no"
 
 
 def _summary_budgets(panel: Panel) -> list[Budget | None]:
@@ -228,7 +230,7 @@ def _mean_ratio(panels: Sequence[Panel], methods: Mapping[Panel, str | None]) ->
 
 def _no_help(panel: Panel, name: str) -> Iterator[str]:
     """Where the best LSP of a dataset is not clearly better than chance, in words."""
-    if panel.topology is not None and not panel.topology_matters:
+    if panel.topology is not None and panel.topology.runs > 1 and not panel.topology_matters:
         yield f"- **{name}**: the edges themselves do not clearly help, so that no way to choose them can be told apart"
     best = panel.best_lsp
     for rival in RIVALS if best else ():

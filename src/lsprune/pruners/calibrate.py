@@ -22,7 +22,7 @@ from lsprune.select import group
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
 
-LEARN = 1 << 16  # edges that candidates learn from
+LEARN = 1 << 18  # edges that candidates learn from
 TRY = 1 << 13  # edges of the owners whose choices are compared
 STEPS = 2  # edges that each of these owners keeps
 CANDIDATES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())

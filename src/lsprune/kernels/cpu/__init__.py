@@ -27,6 +27,7 @@ count_bits = bits.count_bits
 md5_keys = md5.md5_keys
 SEARCH_ROWS = words.SEARCH_ROWS
 searcher = words.searcher
+leaders = words.leaders
 log2_fixed = scores.log2_fixed
 min_rows = scores.min_rows
 count_equal = scores.count_equal

@@ -189,3 +189,23 @@ def searcher(words: Array) -> Callable[[Array, Array], None]:
         nearest_words(even.view(np.int32), stored, bias, 0, rows.shape[0], out)
 
     return search
+
+
+@kernel
+def leaders(rows, distance, out):
+    """out[i] = whether row i is farther than that from every row before it that is one."""
+    count, dim = rows.shape
+    found, kept = np.empty((count, dim), np.int16), 0
+    for i in range(count):
+        out[i] = True
+        for j in range(kept):
+            total = 0
+            for c in range(dim):
+                off = np.int32(rows[i, c]) - np.int32(found[j, c])
+                total += off * off
+            if total <= distance:
+                out[i] = False
+                break
+        if out[i]:
+            found[kept] = rows[i]
+            kept += 1
