@@ -128,7 +128,7 @@ def test_a_chosen_number_of_words_is_the_same(on_cpu):
     rng = np.random.default_rng(0)
     edges = rng.standard_normal((20_000, 6)).astype(np.float32)
     graph = Graph.from_edges(rng.integers(0, 500, (2, 20_000)), edge_attr=edges)
-    on_device, here = (LSP(k=2, hash="codebook")._fitted_on(graph, runtime(2, name)) for name in ("gpu", "cpu"))
+    on_device, here = (LSP(k=2, hash="codebook").fit(graph, executor=name) for name in ("gpu", "cpu"))
     assert on_device == here
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -69,9 +68,9 @@ class Guarded(Pruner):
     def self_loops(self) -> str:
         return self.pruner.self_loops
 
-    def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> Self:
+    def fit(self, data: Any, **options: Any) -> Self:
         """The same promises on the fitted pruner."""
-        return dataclasses.replace(self, pruner=self.pruner.fit(data, categories=categories, threads=threads))
+        return dataclasses.replace(self, pruner=self.pruner.fit(data, **options))
 
     def to_dict(self) -> dict[str, Any]:
         """The options; protected edges, which belong to one graph, are left out."""

@@ -45,7 +45,7 @@ def train(
     place = checked_device(device)
     if place.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    parts, pruned = prepare(run, data)
+    parts, pruned = prepare(run, data, executor="gpu" if place.type == "cuda" else None)
     for watcher in watching:
         watcher.started(run)
     history = _fit(run, make_task(run, parts, place), watching)
@@ -104,7 +104,7 @@ def _graphs(dataset: Dataset, limit: int | None) -> tuple[Any, Any, Any]:
     return train, val, test
 
 
-def prepare(run: Run, data: str | None) -> tuple[Parts, dict[str, Any]]:
+def prepare(run: Run, data: str | None, executor: str | None = None) -> tuple[Parts, dict[str, Any]]:
     """The graphs of a run, pruned once with the same functions for all of them; and what its record says of that."""
     pruner = pruner_for(run.method, run.k, run.seed, keep=run.keep, sparsity=run.sparsity)
     dataset = _dataset(run.dataset, data, run.limit)
@@ -113,7 +113,7 @@ def prepare(run: Run, data: str | None) -> tuple[Parts, dict[str, Any]]:
             f"dataset {dataset.name} lacks {' and '.join(dataset.lacks)} here, so that nothing can be learned"
         )
     whole = _graphs(dataset, run.limit)
-    small, fitted, seconds = _pruned(dataset, whole, pruner)
+    small, fitted, seconds = _pruned(dataset, whole, pruner, executor)
     train = whole[0] if run.pruned == "testing" else small[0]
     val, test = (whole if run.pruned == "training" or run.method in FRESH else small)[1:]
     said = {
@@ -123,7 +123,9 @@ def prepare(run: Run, data: str | None) -> tuple[Parts, dict[str, Any]]:
     return Parts(dataset, train, val, test), said
 
 
-def _pruned(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner | None) -> tuple[Any, Pruner | None, Seconds]:
+def _pruned(
+    dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner | None, executor: str | None
+) -> tuple[Any, Pruner | None, Seconds]:
     if pruner is None:
         return whole, None, 0.0
     with warnings.catch_warnings():
@@ -132,21 +134,22 @@ def _pruned(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner | None) -> 
         if kind not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
             _WARM.add(kind)
             few = whole if dataset.single else tuple(part.chosen(torch.arange(min(64, len(part)))) for part in whole)
-            _prune_all(dataset, few, pruner)
+            _prune_all(dataset, few, pruner, executor)
         start = time.perf_counter()
-        parts, fitted = _prune_all(dataset, whole, pruner)
+        parts, fitted = _prune_all(dataset, whole, pruner, executor)
         return parts, fitted, time.perf_counter() - start
 
 
 _WARM: set[Any] = set()
 
 
-def _prune_all(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner) -> tuple[Any, Pruner]:
+def _prune_all(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner, executor: str | None) -> tuple[Any, Pruner]:
     if dataset.single:
-        return (prune(whole[0], pruner),) * 3, pruner
+        return (prune(whole[0], pruner, executor=executor),) * 3, pruner
     graphs = [stack.graph() for stack in whole]
-    fitted = pruner.fit(graphs[0], categories=dataset.categories)
-    return tuple(stack.kept(fitted.mask(graph)) for stack, graph in zip(whole, graphs, strict=True)), fitted
+    fitted = pruner.fit(graphs[0], categories=dataset.categories, executor=executor)
+    masks = (fitted.mask(graph, executor=executor) for graph in graphs)
+    return tuple(stack.kept(mask) for stack, mask in zip(whole, masks, strict=True)), fitted
 
 
 def _fit(run: Run, task: Task, watchers: tuple[Watcher, ...]) -> dict[str, Any]:

@@ -51,11 +51,19 @@ class Pruner(ABC):
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """What to keep of a `Graph`."""
 
-    def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> Self:
+    def fit(
+        self,
+        data: Any,
+        *,
+        categories: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        executor: str | None = None,
+    ) -> Self:
         """A pruner that has learned what it needs from `data` (the training graphs).
 
         Args:
             categories: how many values "x" or "edge_attr" may have where it is a category; default: those in `data`.
+            executor: as in `prune`; what is learned is the same on each.
         """
         return self
 

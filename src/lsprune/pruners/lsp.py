@@ -144,12 +144,20 @@ class LSP(Local):
         given = options.get("hash")
         return super().from_dict({**options, "hash": family_from(given)} if isinstance(given, Mapping) else options)
 
-    def fit(self, data: Any, *, categories: Mapping[str, int] | None = None, threads: int | None = None) -> LSP:
+    def fit(
+        self,
+        data: Any,
+        *,
+        categories: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        executor: str | None = None,
+    ) -> LSP:
         """A pruner whose scales come from `data` (the training graphs): use it on every other graph too.
 
         Args:
             categories: how many values "x" or "edge_attr" may have where it is a category, so that graphs to come may
                 have values that `data` lacks. Default: one more than the largest in `data`.
+            executor: as in `prune`; what is learned is the same on each.
 
         >>> ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
         >>> seen, rare = (Graph.from_edges(ends, x=np.array([0, 1, 2, last])) for last in (1, 5))
@@ -160,7 +168,7 @@ class LSP(Local):
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
-        return self._fitted_on(graphs[None], runtime(threads), sizes)
+        return self._fitted_on(graphs[None], runtime(threads, executor), sizes)
 
     def _fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         if not self.family.needs_attributes:
