@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from lsprune import LSP, Graph, GraphError, OptionError
 
@@ -37,6 +38,24 @@ def test_edge_weights_are_weights():
     np.testing.assert_array_equal(LSP(k=1, hash="identity", weights="edge").mask(scaled), mask)  # only ratios count
 
 
+@pytest.mark.parametrize("side", ["in", "out"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_any_column_of_edges_or_neighbours_can_be_a_weight(side, sparse):
+    owners = 4000
+    other, own = np.arange(2 * owners) + owners, np.tile(np.arange(owners), 2)
+    ends = np.stack([other, own] if side == "in" else [own, other])
+    weight = np.repeat(np.array([3.0, 1.0], np.float32), owners)
+    table = np.stack([np.ones(2 * owners), weight], axis=1).astype(np.float32)
+    x = np.concatenate([np.ones((owners, 2), np.float32), table])
+    of_edge = Graph.from_edges(ends, num_nodes=3 * owners, edge_attr=table)
+    of_node = Graph.from_edges(ends, num_nodes=3 * owners, x=scipy.sparse.csr_array(x) if sparse else x)
+    for graph, weights in ((of_edge, "edge:1"), (of_node, "neighbour:1")):
+        mask = LSP(k=1, hash="identity", weights=weights, side=side).mask(graph)
+        assert mask[:owners].mean() == pytest.approx(3 / 4, abs=0.03)
+        same = LSP(k=1, hash="identity", weights=weights[:-1] + "0", side=side).mask(graph)
+        assert same[:owners].mean() == pytest.approx(1 / 2, abs=0.03)
+
+
 def test_shared_neighbours_are_still_kept_alike():
     """Every owner has the same thirty neighbours: with weights as without, all keep the same three."""
     source, target = np.tile(np.arange(30), 40), np.repeat(np.arange(30, 70), 30)
@@ -66,7 +85,13 @@ def test_a_projection_prefers_low_degrees_the_more_the_higher_the_power():
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"weights": "age"}, OptionError, "weights must be one of"),
+        ({"weights": "age"}, OptionError, 'weights must be "degree", "edge", "edge:COLUMN" or'),
+        ({"weights": "edge:-1"}, OptionError, "weights must be .*, got 'edge:-1'"),
+        ({"weights": "owner:1"}, OptionError, "weights must be .*, got 'owner:1'"),
+        ({"weights": 3}, OptionError, "weights must be .*, got 3"),
+        ({"weights": "neighbour:9"}, GraphError, 'weights="neighbour:9" needs x with more than 9 columns, got 9'),
+        ({"weights": "neighbour:2"}, GraphError, 'weights="neighbour:2" needs x > 0 and finite'),
+        ({"weights": "edge:0"}, GraphError, 'weights="edge:0" needs edge_attr with more than 0 columns, got none'),
         ({"weights": "degree", "power": -1}, OptionError, r"power must be a number in \[0, 64\], got -1"),
         ({"weights": "edge"}, GraphError, 'weights="edge" needs edge_attr with one column, got none'),
         ({"weights": "degree", "values": "raw"}, OptionError, "weights must be None with Projection"),

@@ -20,7 +20,7 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
 from lsprune.pruners.options import check_choice, check_flag
-from lsprune.pruners.weights import Handicap, degree_handicap, edge_handicap, weighed
+from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
 from lsprune.select import TIES, Source, bases, group
 
@@ -57,8 +57,9 @@ class LSP(Local):
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         values: "unit" (L2-normalised, centred, scaled) or "raw".
         weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges, "edge"
-            those with a large edge_attr (one column, > 0). With hash families of codes this is weighted min-hash.
-        power: how much: the weight is 1 / degree^power or edge_attr^power. With Projection, every doubling of the
+            those with a large edge_attr (one column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0"
+            those whose neighbour has a large column 0 of x. With hash families of codes this is weighted min-hash.
+        power: how much: the weight is 1 / degree^power or column^power. With Projection, every doubling of the
             degree moves an edge back by `power` standard deviations.
 
     >>> LSP(keep=0.5)
@@ -74,7 +75,7 @@ class LSP(Local):
     ties: Literal["hash", "id", "position"] = "hash"
     attributes: tuple[str, ...] = ("edge", "neighbour")
     values: Literal["unit", "raw"] = "unit"
-    weights: Literal["degree", "edge"] | None = None
+    weights: str | None = None
     power: float = 1.0
     fitted: tuple[tuple[str, Scale], ...] | None = field(default=None, repr=False)
     learned: Learned | None = field(default=None, repr=False)
@@ -89,7 +90,7 @@ class LSP(Local):
         check_choice("ties", self.ties, TIES)
         check_choice("values", self.values, ("unit", "raw"))
         self._check_attributes()
-        check_choice("weights", self.weights, (None, "degree", "edge"))
+        check_weights(self.weights)
         if isinstance(self.power, bool) or not isinstance(self.power, Real) or not 0 <= self.power <= 64:
             raise OptionError(f"power must be a number in [0, 64], got {self.power!r}")
         check_flag("replace", self.replace)
@@ -214,8 +215,9 @@ class LSP(Local):
             unit = self.family.doubling(view)
             if not unit:
                 raise OptionError(f"weights must be None with {self.family!r} and values={self.values!r}")
-            make = degree_handicap if self.weights == "degree" else edge_handicap
-            view.cache["handicap"] = make(graph, view, round(self.power * (1 << 16)), unit)
+            assert self.weights is not None
+            power = round(self.power * (1 << 16))
+            view.cache["handicap"] = handicap(graph, view, self.side, self.weights, power, unit)
         made: Handicap = view.cache["handicap"]
         return made
 

@@ -7,10 +7,11 @@ which adds one. A projection has no times: there half the weight moves an edge b
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, of_nodes
 from lsprune.race import BITS, log2
@@ -26,26 +27,53 @@ class Handicap:
     of_edge: Array | None = None
 
 
-def degree_handicap(graph: Graph, view: View, power: int, unit: int) -> Handicap:
-    """By log2 of the neighbour's degree: the number of edges that have it as their neighbour."""
+def check_weights(weights: object) -> None:
+    """Raise unless the option can be one of "degree", "edge", "edge:COLUMN" and "neighbour:COLUMN"."""
+    if weights is None or weights in ("degree", "edge"):
+        return
+    role, _, column = weights.partition(":") if isinstance(weights, str) else ("", "", "")
+    if role not in ("edge", "neighbour") or not (column.isascii() and column.isdigit()):
+        raise OptionError(f'weights must be "degree", "edge", "edge:COLUMN" or "neighbour:COLUMN", got {weights!r}')
+
+
+def handicap(graph: Graph, view: View, side: str, weights: str, power: int, unit: int) -> Handicap:
+    """What the weights add to the keys of each neighbour or edge."""
+    if weights == "degree":
+        return Handicap(of_neighbour=_scaled(_degree_logs(view), power, unit))
+    if weights.startswith("edge"):
+        return Handicap(of_edge=-_scaled(_logs(_column(graph.edge_attr, "edge_attr", weights), view), power, unit))
+    x = graph.x_source if side == "in" else graph.x_target
+    return Handicap(of_neighbour=-_scaled(_logs(_column(x, "x", weights), view), power, unit))
+
+
+def _degree_logs(view: View) -> Array:
+    """log2 of each neighbour's degree: the number of edges that have it as their neighbour."""
     degree = np.bincount(view.owned.neighbour, minlength=view.neighbours)
     values, where = np.unique(np.maximum(degree, 1), return_inverse=True)
-    return Handicap(of_neighbour=_scaled(log2(values, view.runtime), power, unit)[where])
+    return log2(values, view.runtime)[where]
 
 
-def edge_handicap(graph: Graph, view: View, power: int, unit: int) -> Handicap:
-    """By minus log2 of the edge attribute."""
-    weight = graph.edge_attr
-    if weight is None or hasattr(weight, "tocsr") or weight.size != graph.num_edges:
-        found = "none" if weight is None else list(weight.shape)
-        raise GraphError(f'weights="edge" needs edge_attr with one column, got {found}')
-    flat = np.asarray(weight).reshape(-1).astype(np.float32)
+def _column(rows: Any, name: str, weights: str) -> Array:
+    """The column that `weights` names, or the only one, as float32 > 0."""
+    _, _, asked = weights.partition(":")
+    columns = 0 if rows is None else 1 if rows.ndim == 1 else rows.shape[1]
+    if not asked and columns != 1:
+        raise GraphError(f'weights="{weights}" needs {name} with one column, got {columns or "none"}')
+    if asked and int(asked) >= columns:
+        raise GraphError(f'weights="{weights}" needs {name} with more than {asked} columns, got {columns or "none"}')
+    column = rows if rows.ndim == 1 else rows[:, [int(asked or 0)]]
+    dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
+    flat = dense.reshape(-1).astype(np.float32)
     if flat.size and not (np.isfinite(flat).all() and flat.min() > 0):
-        raise GraphError('weights="edge" needs edge_attr > 0 and finite')
-    fraction, exponent = np.frexp(flat.astype(np.float64))
+        raise GraphError(f'weights="{weights}" needs {name} > 0 and finite')
+    return flat
+
+
+def _logs(values: Array, view: View) -> Array:
+    """log2 of float32 numbers, in fixed point."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
     whole = (fraction * (1 << 24)).astype(np.uint64)  # exact: a float32 has 24 bits
-    logs = log2(whole, view.runtime) + ((exponent.astype(np.int64) - 24) << BITS)
-    return Handicap(of_edge=-_scaled(logs, power, unit))
+    return np.asarray(log2(whole, view.runtime) + ((exponent.astype(np.int64) - 24) << BITS))
 
 
 def _scaled(logs: Array, power: int, unit: int) -> Array:
