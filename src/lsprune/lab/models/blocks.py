@@ -6,8 +6,10 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch_geometric.nn import GATConv, MessagePassing
+from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, remove_self_loops
+
+from lsprune.lab.models.attention import SmallGAT
 
 
 class MeanConv(MessagePassing):  # type: ignore[misc]  # PyG has no types
@@ -65,7 +67,7 @@ def convolution(in_dim: int, width: int, heads: int, *, concat: bool, basic: boo
     """
     if basic:
         return MeanConv(in_dim, width * heads if concat else width, loops=loops)
-    layer: nn.Module = GATConv(in_dim, width, heads=heads, concat=concat, add_self_loops=loops)
+    layer: nn.Module = SmallGAT(in_dim, width, heads=heads, concat=concat, add_self_loops=loops)
     return layer
 
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import global_mean_pool
 
+from lsprune.lab.models.attention import Links, SmallGAT, fusable
 from lsprune.lab.models.blocks import convolution, graph_count, graph_of_node, with_loops
 
 
@@ -38,10 +39,16 @@ class SyntheticGAT(nn.Module):
         self.last = nn.Linear(width, out_dim)
 
     def forward(self, data: Any) -> Tensor:
-        edges = with_loops(data.edge_index, data.num_nodes, plain=getattr(data, "real", None) is not None)
+        edges = self._edges(data)
         x = F.relu(self.first(data.x, edges))
         x = F.relu(self.second(x, edges))
         x = self.third(x, edges)
         pooled = global_mean_pool(x, graph_of_node(data), size=graph_count(data))
         scores: Tensor = self.last(F.dropout(pooled, self.dropout, self.training))
         return scores
+
+    def _edges(self, data: Any) -> Tensor | Links:
+        real = getattr(data, "real", None)
+        looped = with_loops(data.edge_index, data.num_nodes, plain=real is not None)
+        fused = isinstance(self.first, SmallGAT) and fusable(data.x)
+        return Links.of(looped, data.num_nodes, real) if fused else looped
