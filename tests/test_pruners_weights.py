@@ -56,6 +56,24 @@ def test_any_column_of_edges_or_neighbours_can_be_a_weight(side, sparse):
         assert same[:owners].mean() == pytest.approx(1 / 2, abs=0.03)
 
 
+def test_similarity_is_a_weight_that_needs_no_column():
+    rng = np.random.default_rng(1)
+    upper = np.unique(np.sort(rng.integers(0, 300, (2, 3000)), axis=0), axis=1)
+    upper = upper[:, upper[0] < upper[1]]
+    ends = np.concatenate([upper, upper[::-1]], axis=1)
+    near = [set(ends[0][ends[1] == node].tolist()) | {node} for node in range(300)]
+    jaccard = [len(near[u] & near[v]) / len(near[u] | near[v]) for u, v in ends.T]
+    plain = Graph.from_edges(ends, num_nodes=300)
+    weighted = Graph.from_edges(ends, num_nodes=300, edge_attr=np.array(jaccard, np.float32))
+    for power in (1.0, 3.0):
+        masks = [
+            LSP(k=3, hash="identity", weights=weights, power=power).mask(graph)
+            for graph, weights in ((plain, "jaccard"), (weighted, "edge"))
+        ]
+        assert (masks[0] != masks[1]).mean() < 0.002  # a float32 has fewer digits than the ratio of two numbers
+    assert (masks[0] != LSP(k=3, hash="identity").mask(plain)).mean() > 0.1
+
+
 def test_shared_neighbours_are_still_kept_alike():
     """Every owner has the same thirty neighbours: with weights as without, all keep the same three."""
     source, target = np.tile(np.arange(30), 40), np.repeat(np.arange(30, 70), 30)
@@ -85,12 +103,13 @@ def test_a_projection_prefers_low_degrees_the_more_the_higher_the_power():
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"weights": "age"}, OptionError, 'weights must be "degree", "edge", "edge:COLUMN" or'),
+        ({"weights": "age"}, OptionError, 'weights must be "degree", "jaccard", "edge", "edge:COLUMN" or'),
         ({"weights": "edge:-1"}, OptionError, "weights must be .*, got 'edge:-1'"),
         ({"weights": "owner:1"}, OptionError, "weights must be .*, got 'owner:1'"),
         ({"weights": 3}, OptionError, "weights must be .*, got 3"),
         ({"weights": "neighbour:9"}, GraphError, 'weights="neighbour:9" needs x with more than 9 columns, got 9'),
         ({"weights": "neighbour:2"}, GraphError, 'weights="neighbour:2" needs x > 0 and finite'),
+        ({"weights": "jaccard", "values": "raw"}, OptionError, "weights must be None with Projection"),
         ({"weights": "edge:0"}, GraphError, 'weights="edge:0" needs edge_attr with more than 0 columns, got none'),
         ({"weights": "degree", "power": -1}, OptionError, r"power must be a number in \[0, 64\], got -1"),
         ({"weights": "edge"}, GraphError, 'weights="edge" needs edge_attr with one column, got none'),

@@ -16,6 +16,7 @@ from lsprune.kernels.mix import MINHASH, draw
 from lsprune.pruners import Local
 from lsprune.pruners.options import check_flag
 from lsprune.select import Source, bases
+from lsprune.similar import overlaps
 
 EMPTY = np.uint32(2**32 - 1)  # the min-hash of nobody; draws have 31 bits
 
@@ -57,7 +58,8 @@ class Jaccard(Local):
                 "jaccard needs one kind of nodes: sources and targets of two kinds have no common neighbours"
             )
         if self.exact:
-            key = -similarities(owned, graph.num_nodes, runtime)
+            common, union = overlaps(owned, graph.num_nodes, runtime)
+            key = -((common << 31) // union)
         else:
             key = -self._matches(owned, bases(graph, self.side)[1], graph.num_nodes, runtime)
 
@@ -87,16 +89,3 @@ class Jaccard(Local):
             runtime.spread(nodes, least)
             runtime.spread(nodes, compare)
         return counts
-
-
-def similarities(owned: Owned, nodes: int, runtime: Runtime) -> Array:
-    """The Jaccard similarity of owner and neighbour in units of 2^-31, rounded down, for every slot, int64."""
-    owner = owned.owners(0, nodes)
-    pairs = np.unique(owner * np.int64(nodes) + owned.neighbour)  # parallel edges make one member
-    members = pairs % max(nodes, 1)
-    begins = np.searchsorted(pairs, np.arange(nodes + 1) * np.int64(nodes))
-    common, size = np.zeros(owner.shape[0], np.int64), np.diff(begins)
-    runtime.spread(nodes, lambda lo, hi: runtime.module.count_common(
-        owned.indptr, owned.neighbour, begins, members, lo, hi, common))  # fmt: skip
-    union = size[owner] + size[owned.neighbour] - common
-    return np.asarray((common << 31) // union)

@@ -92,7 +92,7 @@ def prune_command(
     bits: Annotated[int | None, typer.Option(help="Signs: bits of a code.")] = None,
     weights: Annotated[
         str | None,
-        typer.Option(help="Prefer: degree (low), edge (large edge_attr), edge:2, neighbour:0 (large column)."),
+        typer.Option(help="Prefer: degree (low), jaccard, edge (large edge_attr), edge:2 or neighbour:0."),
     ] = None,
     power: Annotated[float | None, typer.Option(help="How much weights count.")] = None,
     attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,

@@ -37,6 +37,8 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "lsp-s": lambda _: LSP(k=1, hash=Signs(bits=6)),
     "lsp-i": lambda _: LSP(k=1, hash=Identity()),
     "lsp-id": lambda _: LSP(k=1, hash=Identity(), weights="degree"),
+    "lsp-ij": lambda _: LSP(k=1, hash=Identity(), weights="jaccard"),
+    "lsp-j": lambda _: LSP(k=1, weights="jaccard"),
     "lsp-w": lambda _: LSP(k=1, hash=Structure()),
     "lsp-auto": lambda _: LSP(k=1, hash=Auto(), select="bottom"),
     "low-degree": lambda _: LowDegree(k=1),

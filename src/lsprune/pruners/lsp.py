@@ -56,11 +56,12 @@ class LSP(Local):
         ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         values: "unit" (L2-normalised, centred, scaled) or "raw".
-        weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges, "edge"
-            those with a large edge_attr (one column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0"
-            those whose neighbour has a large column 0 of x. With hash families of codes this is weighted min-hash.
-        power: how much: the weight is 1 / degree^power or column^power. With Projection, every doubling of the
-            degree moves an edge back by `power` standard deviations.
+        weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges,
+            "jaccard" those whose ends have most of their neighbours in common, "edge" those with a large edge_attr (one
+            column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0" those whose neighbour has a large
+            column 0 of x. With hash families of codes this is weighted min-hash.
+        power: how much: the weight is 1 / degree^power, similarity^power or column^power. With Projection, every
+            doubling of the degree moves an edge back by `power` standard deviations.
 
     >>> LSP(keep=0.5)
     LSP(keep=0.5)

@@ -15,31 +15,36 @@ from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, of_nodes
 from lsprune.race import BITS, log2
+from lsprune.similar import overlaps
 
 _POWER_BITS = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Handicap:
-    """Numbers to add to keys: of each neighbour, or of each edge in the caller's order."""
+    """Numbers to add to keys: of each neighbour, or of each edge in the caller's order or in that of the owners."""
 
     of_neighbour: Array | None = None
     of_edge: Array | None = None
+    of_slot: Array | None = None
 
 
 def check_weights(weights: object) -> None:
-    """Raise unless the option can be one of "degree", "edge", "edge:COLUMN" and "neighbour:COLUMN"."""
-    if weights is None or weights in ("degree", "edge"):
+    """Raise unless the option is one of "degree", "jaccard", "edge", "edge:COLUMN" and "neighbour:COLUMN"."""
+    if weights is None or weights in ("degree", "jaccard", "edge"):
         return
     role, _, column = weights.partition(":") if isinstance(weights, str) else ("", "", "")
     if role not in ("edge", "neighbour") or not (column.isascii() and column.isdigit()):
-        raise OptionError(f'weights must be "degree", "edge", "edge:COLUMN" or "neighbour:COLUMN", got {weights!r}')
+        known = '"degree", "jaccard", "edge", "edge:COLUMN" or "neighbour:COLUMN"'
+        raise OptionError(f"weights must be {known}, got {weights!r}")
 
 
 def handicap(graph: Graph, view: View, side: str, weights: str, power: int, unit: int) -> Handicap:
     """What the weights add to the keys of each neighbour or edge."""
     if weights == "degree":
         return Handicap(of_neighbour=_scaled(_degree_logs(view), power, unit))
+    if weights == "jaccard":
+        return Handicap(of_slot=-_scaled(_jaccard_logs(graph, view), power, unit))
     if weights.startswith("edge"):
         return Handicap(of_edge=-_scaled(_logs(_column(graph.edge_attr, "edge_attr", weights), view), power, unit))
     x = graph.x_source if side == "in" else graph.x_target
@@ -51,6 +56,16 @@ def _degree_logs(view: View) -> Array:
     degree = np.bincount(view.owned.neighbour, minlength=view.neighbours)
     values, where = np.unique(np.maximum(degree, 1), return_inverse=True)
     return log2(values, view.runtime)[where]
+
+
+def _jaccard_logs(graph: Graph, view: View) -> Array:
+    """log2 of the Jaccard similarity of owner and neighbour, each with itself among its neighbours."""
+    if graph.bipartite:
+        raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
+    common, union = overlaps(view.owned, graph.num_nodes, view.runtime, closed=True)
+    values, where = np.unique(np.concatenate([common, union]), return_inverse=True)
+    logs = log2(values, view.runtime)[where]
+    return np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :])
 
 
 def _column(rows: Any, name: str, weights: str) -> Array:
@@ -94,6 +109,8 @@ def weighed(keys: Keys, view: View, more: Handicap, count: int) -> Keys:
         plain = keys.table[neighbour, :count].astype(np.int64) if isinstance(keys, NodeKeys) else keys.of(lo, hi)
         if more.of_neighbour is not None:
             return plain + more.of_neighbour[neighbour][:, None]
+        if more.of_slot is not None:
+            return plain + more.of_slot[start:stop, None]
         assert more.of_edge is not None
         return plain + more.of_edge[owned.edges(start, stop)][:, None]
 
