@@ -15,6 +15,7 @@ import numpy as np
 from lsprune import LSP, Graph
 from lsprune.hashing import codebook
 from lsprune.hashing.base import View
+from lsprune.hashing.vocabulary import nearest
 from lsprune.kernels import Runtime, runtime
 from lsprune.select import group
 
@@ -56,14 +57,14 @@ def main(edges: int, counts: list[int], executor: str) -> None:
           f"{seconds(lambda: quantise(view)):.2f} s to quantise")  # fmt: skip
     for count in counts:
         book = dataclasses.replace(view, learned=rows[:count].copy())
-        codebook._nearest(rows[: 1 << 14], book.learned, run)  # compile, start the device
+        nearest(rows[: 1 << 14], book.learned, run)  # compile, start the device
         found: list[np.ndarray] = []
         took = seconds(lambda book=book, found=found: found.append(codebook._assigned(book)))
         rate = edges * count * DIM / took / 1e9
         print(f"{count:,} words: {took:.2f} s with quantising and copies, {rate:.0f} G products/s")
         assert np.array_equal(found[0][:count], np.arange(count)), "a word is its own nearest word"
         if executor != "cpu":
-            expected = codebook._nearest(rows, book.learned, runtime())
+            expected = nearest(rows, book.learned, runtime())
             assert np.array_equal(found[0][: rows.shape[0]], expected), "the words are not those of the cpu executor"
             print(f"    the words of {rows.shape[0]:,} edges are those of the cpu executor")
 

@@ -12,9 +12,9 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "lsprune"
 
 ORDER = [
-    "_version", "errors", "graph", "kernels", "race", "similar", "adapters", "attributes", "scales", "hashing", "select", "pairs",
-    "explain", "apply", "pruners", "baselines", "guards", "measure", "__init__", "pyg", "scale", "lab", "cli",
-    "__main__",
+    "_version", "errors", "graph", "kernels", "race", "similar", "adapters", "attributes", "scales", "hashing",
+    "select", "pairs", "explain", "apply", "pruners", "baselines", "guards", "measure", "__init__", "pyg", "scale",
+    "lab", "report", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {
@@ -29,7 +29,8 @@ HEAVY = {
     "scipy": ["adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
     "networkx": ["adapters/networks.py"],
     "pyspark": ["scale/spark.py"],
-    "matplotlib": ["measure/plots.py", "lab"],
+    "matplotlib": ["measure/plots.py", "lab", "report/figures.py"],
+    "jinja2": ["report/page.py"],
     "typer": ["cli"],
     "rich": ["cli", "lab"],
 }

@@ -151,6 +151,7 @@ def test_nodes_alone_are_words_too_and_a_saved_codebook_is_the_same(tmp_path):
     np.testing.assert_array_equal(pruner.mask(graph), LSP(keep=0.3, hash=Codebook(words=12)).mask(graph))
 
 
+@pytest.mark.filterwarnings("ignore::lsprune.ConstantWarning")
 def test_constant_attributes_leave_the_choice_to_the_tie_rule():
     graph = Graph.from_edges(np.random.default_rng(0).integers(0, 20, (2, 100)), x=np.ones((20, 4), np.float32))
     pruner = LSP(k=2, hash="codebook")

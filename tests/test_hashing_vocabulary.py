@@ -95,3 +95,12 @@ def test_very_few_rows_have_words(count):
     rows = np.arange(count, dtype=np.int16)[:, None] * 20
     words = learned_words(rows, None, 2, 0, RUN)
     assert 1 <= words.shape[0] <= count
+
+
+def test_clusters_of_few_rows_have_words_too():
+    for seed in range(4):
+        rows, which = blobs(10, 3, 3.0, seed)
+        words = learned_words(rows, None, 2, seed, RUN)
+        of = vocabulary.nearest(rows, words, RUN)
+        assert words.shape[0] > 4
+        assert all(len(set(of[which == c])) <= 2 for c in range(10))

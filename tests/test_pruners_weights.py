@@ -129,3 +129,15 @@ def test_weights_must_be_positive_and_finite(bad):
     weight[7] = bad
     with pytest.raises(GraphError, match="finite"):
         LSP(k=1, hash="identity", weights="edge").mask(Graph.from_edges(ends, edge_attr=weight))
+
+
+def test_weights_of_wider_arrays_belong_to_their_edges():
+    ends = np.stack([np.arange(40) + 1, np.zeros(40, int)])
+    attr = np.ones((40, 2, 3), np.float32)
+    attr[7, 1, 2] = 1e6
+    for seed in range(20):
+        mask = LSP(k=1, hash="identity", weights="edge:5", seed=seed).mask(Graph.from_edges(ends, edge_attr=attr))
+        assert np.flatnonzero(mask).tolist() == [7]
+    x = scipy.sparse.coo_array(np.concatenate([np.ones((1, 2)), np.full((40, 2), 2.0)]).astype(np.float32))
+    graph = Graph.from_edges(ends, num_nodes=41, x=x)
+    assert LSP(k=1, hash="identity", weights="neighbour:0").mask(graph).sum() == 1

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lsprune import LSP, Graph, scales
+from lsprune import LSP, ConstantWarning, Graph, scales
 from lsprune.attributes import describe
 from lsprune.kernels import reference, runtime
 from lsprune.scales import fit_scales
@@ -102,3 +102,30 @@ def test_sparse_rows_are_those_of_the_reference():
     graph = Graph.from_edges(rng.integers(0, 20, (2, 200)), x=x)
     for pruner in (LSP(k=2), LSP(k=2, hash="threshold"), LSP.paper("p", k=2), LSP.published("t", k=2)):
         np.testing.assert_array_equal(pruner.mask(graph), pruner.mask(graph, executor="reference"))
+
+
+@pytest.mark.parametrize(
+    ("column", "least"),
+    [
+        (1.7e9 + np.arange(300) * 288.0, 300),  # seconds of a day in 2023
+        (np.append(np.linspace(0, 1, 299), 1e6), 250),  # one odd value
+        (np.linspace(0, 1e-30, 300), 290),
+        (np.linspace(-1e37, 1e37, 300), 290),
+    ],
+)
+def test_neither_an_offset_nor_an_odd_value_takes_the_digits_of_a_single_column(column, least):
+    values = column.astype(np.float32)[:, None]
+    graph = Graph.from_edges(np.stack([np.arange(300), np.zeros(300, int)]), num_nodes=300, edge_attr=values)
+    scale = dict(LSP(k=1, attributes=("edge",)).fit(graph).fitted)["edge"]
+    quanta = np.zeros((300, 1), np.int16)
+    runtime(1).module.quanta(values, False, scale.exponent, np.array(scale.centre, np.int32), quanta)
+    assert np.unique(quanta).size >= least
+    assert (np.diff(quanta[:, 0].astype(int)) >= 0).all()
+
+
+def test_attributes_that_are_all_alike_are_told():
+    edges = np.random.default_rng(0).integers(0, 20, (2, 100))
+    for options in ({"x": np.ones((20, 3), np.float32)}, {"edge_attr": np.full((100, 1), 3.7, np.float32)}):
+        with pytest.warns(ConstantWarning, match="all attributes that are hashed are constant"):
+            mask = LSP(k=1).mask(Graph.from_edges(edges, num_nodes=20, **options))
+        assert mask.any()

@@ -35,5 +35,9 @@ class SymmetryWarning(LspruneWarning):
     """An undirected graph is being pruned one direction at a time."""
 
 
+class ConstantWarning(LspruneWarning):
+    """All edges look alike to the hash functions, so that the tie rule decides."""
+
+
 class IsolatedWarning(LspruneWarning):
     """Pruning left nodes without any edge."""

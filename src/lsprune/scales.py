@@ -19,6 +19,7 @@ from lsprune.kernels import BLOCK_VALUES, Runtime, check_row
 
 SAMPLE = 1 << 14  # rows looked at to choose a scale
 _ROWS, _SAMPLE_ROWS = 1 << 11, 1 << 10  # rows a thread takes at a time
+_FINER = 15  # bits by which a single column may be finer than its largest value allows
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,12 @@ def _roots(values: Array) -> Array:
 
 def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
     """Fixed point for raw values: the largest |entry| just fits 16 bits."""
+    exponent = min(14 - _top_power(rows, runtime), 40)
+    return Scale(exponent, unit=False, centre=(0,) * rows.dim, spread=(0,) * rows.dim)
+
+
+def _top_power(rows: AnyRows, runtime: Runtime) -> int:
+    """The power of two of the largest |entry|; raises for one that is not finite."""
     tops = [0]
 
     def top(lo: int, hi: int) -> None:
@@ -176,27 +183,30 @@ def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
         tops.append(found)
 
     runtime.spread(rows.count, top, _rows_at_a_time(rows, _ROWS))
-    power = (max(tops) >> 23) - 127
-    return Scale(exponent=min(14 - power, 40), unit=False, centre=(0,) * rows.dim, spread=(0,) * rows.dim)
+    return (max(tops) >> 23) - 127
 
 
 def _fit_column(rows: AnyRows, runtime: Runtime) -> Scale:
-    """A single column is centred and scaled but not normalised: its L2 norm would leave nothing but the sign."""
-    scale = _fit_raw(rows, runtime)
-    sample = _sample(rows)
-    first, second, lock = [0], [0], Lock()
+    """A single column is centred and scaled but not normalised: its L2 norm would leave nothing but the sign.
 
-    def moments(lo: int, hi: int) -> None:
-        block = rows.take(sample[lo:hi])
-        quanta = np.zeros(block.shape, np.int16)
-        runtime.module.quanta(block, False, scale.exponent, np.zeros(1, np.int32), quanta)
-        values = quanta[:, 0].astype(np.int64)
-        with lock:
-            first[0] += int(values.sum())
-            second[0] += int((values * values).sum())
+    The centre is the median and the scale that of nearly all distances from it, so that neither a large offset (a date)
+    nor a few odd values take all digits.
+    """
+    sample, finest = _sample(rows), 14 - _top_power(rows, runtime) + _FINER
+    if not sample.size:
+        return Scale(finest, unit=False, centre=(0,), spread=(0,))
+    fine = np.empty(sample.size, np.int32)
 
-    runtime.spread(sample.size, moments, 1 << 16)
-    count = max(sample.size, 1)
-    centre = (2 * first[0] + count) // (2 * count)
-    variance = (second[0] * count - first[0] ** 2) * 1024 // (count * count)
-    return replace(scale, centre=(centre,), spread=(math.isqrt(variance),))
+    def fill(lo: int, hi: int) -> None:
+        fine[lo:hi] = np.rint(np.ldexp(rows.take(sample[lo:hi])[:, 0].astype(np.float64), finest))
+
+    runtime.spread(sample.size, fill, 1 << 16)
+    centre = int(np.partition(fine, sample.size // 2)[sample.size // 2])
+    off = np.abs(fine.astype(np.int64) - centre)
+    counts = np.bincount(np.frexp(off.astype(np.float64))[1], minlength=64)
+    more = np.cumsum(counts[::-1])[::-1] * 128 > sample.size  # whether 1/128 of the rows have so many bits or more
+    less = min(max(int(np.flatnonzero(more)[-1]) - 15, 0), _FINER)
+    near = np.minimum(off >> less, 32767)
+    middle = int(_rescaled(np.array([centre]), -less)[0]) if less else centre
+    variance = int((near * near).sum()) * 1024 // sample.size
+    return Scale(finest - less, unit=False, centre=(middle,), spread=(math.isqrt(variance),))

@@ -25,6 +25,7 @@ FIRST, STEP = 1 << 10, 1 << 13  # rows that leaders are looked for in at a time,
 _ROUNDS = 1  # of k-means when a distance is tried
 _EACH = 4  # rows that there are for each word that is chosen, so that words are not just rows learned by heart
 _GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
+_FEW = 1 << 9  # rows that are all compared with each other
 _FURTHEST = 10  # powers of sqrt(2), of squared distances from a row to its twin
 
 
@@ -39,6 +40,8 @@ class Twins:
 
 def learned_words(rows: Array, count: int | None, iterations: int, seed: int, run: Runtime) -> Array:
     """Words `[count, width]` of distinct rows in a random order; as many as fit the data if no count is given."""
+    if rows.shape[0] < 2 * _GROUP and count is None:
+        return rows  # too few to say which of them are alike
     twins = _twins(rows, run)
     if count is not None:
         some = rows[: max(ENOUGH, 16 * count)]
@@ -46,7 +49,8 @@ def learned_words(rows: Array, count: int | None, iterations: int, seed: int, ru
             some, _filled(apart(some, _further(twins.distance, 2), count, run), rows, count), iterations, run
         )
     most = max(min(rows.shape[0] // _EACH, LARGEST), 1)
-    distance = _best_distance(rows[twins.ours.shape[0] :], twins, most, seed, run)
+    others = rows if rows.shape[0] <= _FEW else rows[twins.ours.shape[0] :]
+    distance = _best_distance(others, twins, most, seed, run)
     return k_means(rows[:ENOUGH], apart(rows[:ENOUGH], distance, most, run), iterations, run)
 
 
@@ -117,11 +121,14 @@ def _means(rows: Array, words: Array, run: Runtime) -> tuple[Array, Array]:
 
 
 def _twins(rows: Array, run: Runtime) -> Twins:
-    total = rows.shape[0]
-    ours, others = rows[: total // 8][: 1 << 13], rows[total // 8 : total // 2][: 1 << 17]
-    if not ours.shape[0]:
-        return Twins(ours, ours, 0)
-    theirs = others[nearest(ours, others, run)]
+    """Of few rows all and their nearest others; of many some, and the nearest of as many that are not among them."""
+    if rows.shape[0] <= _FEW:
+        apart = ((rows[:, None].astype(np.int32) - rows[None]) ** 2).sum(2)
+        np.fill_diagonal(apart, np.iinfo(np.int32).max)
+        ours, theirs = rows, rows[apart.argmin(1)]
+    else:
+        ours, others = rows[: rows.shape[0] // 8][: 1 << 13], rows[rows.shape[0] // 8 : rows.shape[0] // 2][: 1 << 17]
+        theirs = others[nearest(ours, others, run)]
     return Twins(ours, theirs, int(np.sort(squares(ours, theirs))[ours.shape[0] // 2]))
 
 

@@ -15,7 +15,7 @@ from lsprune.adapters.atomic import atomic_write
 from lsprune.errors import OptionError
 from lsprune.lab import figures
 from lsprune.lab.methods import FRESH
-from lsprune.lab.panels import RIVALS, Budget, Panel, lines_of, read_panels, verdict
+from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, lines_of, read_panels, verdict
 from lsprune.lab.tables import (
     escape,
     gain_table,
@@ -39,12 +39,13 @@ Every figure is a test metric at the best validation epoch. Means are over seeds
 intervals. Methods of one column keep the same share of the edges. Differences are in pairs by seed and turned so that
 **above zero is better**, for errors too; points are hundredths of the metric.
 
-- *Better*: the whole interval is above zero; *not worse*: it reaches zero; *worse*: all of it is below.
+- *Better*: the whole interval is above zero; *not worse*: it reaches zero; *worse*: all of it is below. One or two
+  runs get no verdict.
 - *Topology matters*: the whole graph is better than no edges.
 - *Lossless share*: the smallest share measured from which on every interval reaches the unpruned mean less half a
-  point (0.01 for MAE).
-- *Best LSP*: the calibrated LSP with the best **validation** metric over all shares and seeds. No test figure chooses
-  a method here, or a line in a plot.
+  point (0.01 for MAE); empty for a method that was not run at every share.
+- *Best LSP*: the calibrated LSP with the best **validation** metric, among those that were run at every share, over the
+  runs that all of these have. No test figure chooses a method here, or a line in a plot.
 
 Intervals of few runs are too narrow: on normal data those of 5 runs hold the truth in 84 % of the cases, those of 3 in
 76 %, so that about one in twelve (one in nine) of equal methods looks *better*."""
@@ -182,9 +183,10 @@ def _mean(panel: Panel, method: str, budget: Budget = (None, None)) -> str:
 
 
 def _matters(panel: Panel) -> str:
-    if panel.topology is None or panel.topology.runs < 2:
-        return "" if panel.topology is None else "one run"
-    return "yes" if panel.topology_matters else "no"
+    if panel.topology is None:
+        return ""
+    said = verdict(panel.topology)
+    return {"better": "yes", "not worse": "not clearly", "worse": "no"}.get(said, said)
 
 
 def _summary_budgets(panel: Panel) -> list[Budget | None]:
@@ -230,7 +232,7 @@ def _mean_ratio(panels: Sequence[Panel], methods: Mapping[Panel, str | None]) ->
 
 def _no_help(panel: Panel, name: str) -> Iterator[str]:
     """Where the best LSP of a dataset is not clearly better than chance, in words."""
-    if panel.topology is not None and panel.topology.runs > 1 and not panel.topology_matters:
+    if panel.topology is not None and panel.topology.runs >= FEWEST and not panel.topology_matters:
         yield f"- **{name}**: the edges themselves do not clearly help, so that no way to choose them can be told apart"
     best = panel.best_lsp
     for rival in RIVALS if best else ():

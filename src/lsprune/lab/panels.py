@@ -21,6 +21,7 @@ Budget = tuple[int | None, float | None]  # (k, keep)
 WHOLE: Budget = (None, None)
 TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}
 RIVALS = ("random", "local-random")
+FEWEST = 3  # runs that a verdict needs
 NEEDED = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
 
 
@@ -99,8 +100,17 @@ class Panel:
         worth = self.topology
         return worth is not None and verdict(worth) == "better"
 
+    def complete(self, method: str) -> bool:
+        """Whether the method was run at every share."""
+        return all((method, budget) in self.cells for budget in self.budgets)
+
     def lossless(self, method: str) -> float | None:
-        """The smallest share from which on nothing is lost; None if there is none, or no unpruned runs."""
+        """The smallest share from which on nothing is lost; None if there is none, or no unpruned runs.
+
+        A method that was not run at every share has none: nobody knows what it loses at the others.
+        """
+        if not self.complete(method):
+            return None
         runs = tuple(
             (self.share(method, budget), tuple(self.values(method, budget).values()))
             for budget in self.budgets
@@ -111,7 +121,7 @@ class Panel:
 
     def ratio(self, method: str, rival: str = "random") -> float | None:
         """A method's lossless share over the rival's; where no share is lossless, it is the whole graph's."""
-        if not {method, rival} <= set(self.methods) or not self.values("none"):
+        if not (self.complete(method) and self.complete(rival) and self.values("none")):
             return None
         return (self.lossless(method) or 1.0) / (self.lossless(rival) or 1.0)
 
@@ -152,8 +162,8 @@ def verdict(gain: Comparison) -> str:
     >>> verdict(Comparison(0.2, 0.1, 0.3, 0.06, 5)), verdict(Comparison(0.0, 0.0, 0.0, 1.0, 5))
     ('better', 'not worse')
     """
-    if gain.runs < 2:
-        return "one run"
+    if gain.runs < FEWEST:
+        return "one run" if gain.runs == 1 else f"{gain.runs} runs"
     return "better" if gain.low > 0 else "not worse" if gain.high >= 0 else "worse"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from lsprune.lab.methods import FRESH, REFERENCES
-from lsprune.lab.panels import WHOLE, Panel, Record, make_panel, read_parts, verdict
+from lsprune.lab.panels import FEWEST, WHOLE, Panel, Record, make_panel, read_parts, verdict
 from lsprune.lab.stats import Comparison, Estimate
 
 
@@ -140,7 +140,8 @@ def reference_lines(panel: Panel) -> list[str]:
     lines = [f"- {names[name]}: {panel.level(name)}" for name in REFERENCES if name in panel.references]
     worth = panel.topology
     if worth is not None:
-        matters = "one run cannot say" if worth.runs < 2 else "yes" if panel.topology_matters else "not clearly"
+        few = f"{verdict(worth)} cannot say" if worth.runs < FEWEST else "not clearly"
+        matters = "yes" if panel.topology_matters else few
         lines.append(f"- topology matters: {matters}; the edges are worth {in_units(panel, worth)} {unit(panel)}")
     return lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Real
@@ -12,7 +13,7 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.errors import GraphError, OptionError
+from lsprune.errors import ConstantWarning, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
 from lsprune.hashing.base import Keys, View
@@ -179,6 +180,9 @@ class LSP(Local):
             return calibrated(self, graph, run)._fitted_on(graph, run, sizes)
         parts = self._parts(graph, self.attributes, sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
+        if self.values == "unit" and graph.num_edges > 1 and not any(any(scale.spread) for scale in scales.values()):
+            said = "all attributes that are hashed are constant: every edge looks alike, and ties are broken at random"
+            warnings.warn(said, ConstantWarning, stacklevel=2)
         ready = dataclasses.replace(self, fitted=tuple(scales.items()), learned=None)
         if not self.family.learns:
             return ready

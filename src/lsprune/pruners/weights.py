@@ -71,12 +71,16 @@ def _jaccard_logs(graph: Graph, view: View) -> Array:
 def _column(rows: Any, name: str, weights: str) -> Array:
     """The column that `weights` names, or the only one, as float32 > 0."""
     _, _, asked = weights.partition(":")
-    columns = 0 if rows is None else 1 if rows.ndim == 1 else rows.shape[1]
+    if rows is not None and not hasattr(rows, "tocsr"):
+        rows = np.asarray(rows).reshape(rows.shape[0], -1 if rows.size else 1)
+    elif rows is not None:
+        rows = rows.tocsr()
+    columns = 0 if rows is None else rows.shape[1]
     if not asked and columns != 1:
         raise GraphError(f'weights="{weights}" needs {name} with one column, got {columns or "none"}')
     if asked and int(asked) >= columns:
         raise GraphError(f'weights="{weights}" needs {name} with more than {asked} columns, got {columns or "none"}')
-    column = rows if rows.ndim == 1 else rows[:, [int(asked or 0)]]
+    column = rows[:, [int(asked or 0)]]
     dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
     flat = dense.reshape(-1).astype(np.float32)
     if flat.size and not (np.isfinite(flat).all() and flat.min() > 0):
