@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types format bench results wheel clean
+.PHONY: demo test check lint types format bench results report docs wheel clean
 
 demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
@@ -31,6 +31,14 @@ bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
 
 results: $(VENV)/dev  ## docs/results.md and its figures, from results/*.jsonl
 	$(BIN)/lsprune study page --results results --out docs
+
+report: $(VENV)/dev  ## build/report.html: all results as one page for the browser
+	@mkdir -p build && $(BIN)/lsprune report results -o build/report.html
+
+docs: $(VENV)/dev  ## build/site: the documentation, without a warning
+	$(PIP) --editable '.[docs]'
+	$(BIN)/python docs/make_cli.py --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment
 	rm -rf dist build && $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

@@ -115,3 +115,5 @@ def test_faults_are_named(graph):
             collision_curve(LSP(k=1), bare)
     with pytest.raises(GraphError, match="must have edges"):
         collision_curve(LSP(k=1), Graph.from_edges(np.empty((2, 0), int), x=np.ones((3, 2))))
+    with pytest.raises(OptionError, match="seed must be a whole number >= 0, got -1"):
+        collision_curve(LSP(k=1), graph, seed=-1)

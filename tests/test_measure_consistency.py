@@ -5,15 +5,17 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse
 import scipy.stats
 
 from graphs import random_graph, reordered
-from lsprune import LSP, First, Graph, GraphError, Identity, LocalRandom, NoEdges, OptionError, Random
+from lsprune import LSP, Codebook, First, Graph, GraphError, Identity, LocalRandom, NoEdges, OptionError, Random
 from lsprune.kernels import runtime
 from lsprune.lab.synthetic import Synthetic
 from lsprune.measure import aligned_consistency, consistency, stability
 from lsprune.measure.consistency import spearman
 from lsprune.measure.disturb import subgraph, surviving, with_noise
+from lsprune.measure.given import one_graph
 
 
 def jaccard(a: set, b: set) -> float:
@@ -41,6 +43,19 @@ def test_aligned_is_the_mean_over_all_pairs_by_sets(seed):
     mask = rng.random(centre_edge.size) < 0.5
     found = aligned_consistency(mask, edge_ptr, y, centre_edge, pairs_per_class=100, seed=seed)
     assert found == pytest.approx(naive_aligned(mask, edge_ptr, y, centre_edge), rel=1e-12)
+
+
+def test_classes_may_have_names():
+    rng = np.random.default_rng(0)
+    centre_edge, edge_ptr, mask = np.tile(np.arange(5), 40), np.arange(0, 201, 5), rng.random(200) < 0.5
+    names = np.array(["left", "right", "\u00e9"])[rng.integers(0, 3, 40)]
+    found = aligned_consistency(mask, edge_ptr, names, centre_edge, pairs_per_class=10**6)
+    assert found == pytest.approx(naive_aligned(mask, edge_ptr, names, centre_edge), rel=1e-12)
+    assert aligned_consistency(mask, edge_ptr, names.tolist(), centre_edge, pairs_per_class=10**6) == found
+    alone = np.where(names == "left", names, np.arange(40).astype(str))  # the others become classes of one
+    others = np.where(names == "left", names, [f"{n}x" for n in range(40)])
+    few = [aligned_consistency(mask, edge_ptr, y, centre_edge, pairs_per_class=3) for y in (alone, others)]
+    assert few[0] == few[1]  # a class draws by itself
 
 
 def test_aligned_takes_different_pairs_as_many_as_asked():
@@ -73,10 +88,18 @@ def test_aligned_without_a_pair_is_nothing():
 def test_aligned_faults_are_named():
     with pytest.raises(GraphError, match="centre_edge must not repeat"):
         aligned_consistency(np.ones(2, bool), np.array([0, 2]), np.array([0]), np.array([3, 3]))
-    with pytest.raises(GraphError, match="edge_ptr must end with the number of edges"):
-        aligned_consistency(np.ones(2, bool), np.array([0, 1]), np.array([0]), np.array([3, 4]))
-    with pytest.raises(GraphError, match="mask must have 2 values"):
-        aligned_consistency(np.ones(3, bool), np.array([0, 2]), np.array([0]), np.array([3, 4]))
+    for edge_ptr in ([0, 1], [1, 2], [0, 3, 2], [], [[0, 2]], [0.0, 2.0]):
+        with pytest.raises(GraphError, match=r"edge_ptr must rise from 0 to the number of edges \(2\), got \["):
+            aligned_consistency(np.ones(2, bool), np.array(edge_ptr), np.zeros(len(edge_ptr)), np.array([3, 4]))
+    for mask in (np.ones(3, bool), np.ones(2, int)):
+        with pytest.raises(GraphError, match=r"mask must be bool \[2\], got"):
+            aligned_consistency(mask, np.array([0, 2]), np.array([0]), np.array([3, 4]))
+    for centre_edge in ([-1, 0], [0.5, 1.0], [[0, 1]]):
+        with pytest.raises(GraphError, match=r"centre_edge must be whole numbers \[E\] >= 0"):
+            aligned_consistency(np.ones(2, bool), np.array([0, 2]), np.array([0]), np.array(centre_edge))
+    for which in ([float("nan")], [None], [1j]):
+        with pytest.raises(GraphError, match="class_of_sample must be finite numbers or strings"):
+            aligned_consistency(np.ones(2, bool), np.array([0, 2]), np.array(which), np.array([3, 4]))
     with pytest.raises(GraphError, match="class_of_sample must have 1 values"):
         aligned_consistency(np.ones(2, bool), np.array([0, 2]), np.array([0, 1]), np.array([3, 4]))
     with pytest.raises(OptionError, match="pairs_per_class must be a whole number >= 1"):
@@ -254,3 +277,61 @@ def test_nobody_with_a_choice_is_no_figure():
     graph = random_graph(0)
     for pruner in (LSP(keep=1.0), NoEdges()):
         assert np.isnan(stability(graph, pruner).noise) and np.isnan(stability(graph, pruner).dropout)
+
+
+def test_several_graphs_are_measured_over_the_pairs_of_all():
+    graphs, pruner = [random_graph(seed, nodes=14, edges=50) for seed in range(3)], LSP(k=2)
+    fitted = pruner.fit(one_graph(graphs))
+    before, after = [], []
+    for graph in graphs:
+        kept = fitted.mask_graph(graph, runtime()).mask
+        whole, pruned = (neighbours(graph, mask, "in") for mask in (np.ones(50, bool), kept))
+        for a, b in itertools.combinations(sorted(whole), 2):
+            if whole[a] & whole[b]:
+                before.append(jaccard(whole[a], whole[b]))
+                after.append(jaccard(pruned[a], pruned[b]))
+    found = consistency(graphs, pruner, pairs=9000)  # enough draws to find all
+    assert found.pairs == len(before)
+    assert (found.before, found.after) == pytest.approx((np.mean(before), np.mean(after)))
+    assert found.correlation == pytest.approx(scipy.stats.spearmanr(before, after).statistic)
+    assert consistency(tuple(graphs), pruner, pairs=9000) == found
+
+
+def test_one_graph_in_a_list_is_the_graph():
+    graph = random_graph(0, nodes=40, edges=300, edge_dim=2)
+    for pruner in (LSP(keep=0.4), LSP(k=2, hash=Codebook(words=8)), LocalRandom(k=2)):
+        assert consistency([graph], pruner) == consistency(graph, pruner)
+        assert stability([graph], pruner) == stability(graph, pruner)
+
+
+def test_arrays_and_matrices_are_measured_too():
+    graph = random_graph(0, nodes=40, edges=300, dim=0)
+    ends = np.stack(graph.ends())
+    matrix = scipy.sparse.coo_array((np.ones(300), (ends[0], ends[1])), shape=(40, 40))
+    pruner = LSP(k=2, hash="identity")
+    assert consistency(ends, pruner) == consistency(matrix, pruner) == consistency(graph, pruner)
+    assert stability(ends, pruner) == stability(matrix, pruner) == stability(graph, pruner)
+
+
+@pytest.mark.parametrize("measure", [consistency, stability])
+def test_what_cannot_be_measured_is_named(measure):
+    graph = random_graph(0)
+    for data in (None, [], 3, "graph", [graph, None]):
+        with pytest.raises(GraphError, match="cannot prune"):
+            measure(data, LSP(k=2))
+    for pruner in (None, LSP, "lsp"):
+        with pytest.raises(OptionError, match=r"pruner must be a pruner such as LSP\(keep=0.5\), got"):
+            measure(graph, pruner)
+    for seed in (-1, 0.5, None, True):
+        with pytest.raises(OptionError, match="seed must be a whole number >= 0, got"):
+            measure(graph, LSP(k=2), seed=seed)
+    assert measure(graph, LSP(k=2), seed=np.int64(3)) == measure(graph, LSP(k=2), seed=3)
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.coo_array, scipy.sparse.csc_array, scipy.sparse.coo_matrix])
+def test_stability_with_sparse_edge_attributes_of_any_format(kind):
+    graph = random_graph(0, nodes=30, edges=200, edge_dim=4)
+    given, rows = (
+        dataclasses.replace(graph, edge_attr=make(graph.edge_attr)) for make in (kind, scipy.sparse.csr_array)
+    )
+    assert stability(given, LSP(k=2)) == stability(rows, LSP(k=2))

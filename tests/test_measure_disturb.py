@@ -73,3 +73,15 @@ def test_bad_sizes_are_named(size):
         with_noise(graph, size, seed=0)
     with pytest.raises(OptionError, match=r"dropout must be a number in \[0, 1\]"):
         surviving(graph, size, seed=0)
+
+
+@pytest.mark.parametrize("kind", [scipy.sparse.coo_array, scipy.sparse.csc_array, scipy.sparse.lil_array])
+def test_subgraph_takes_rows_of_any_sparse_format(kind):
+    graph = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]), edge_attr=kind(np.diag([5.0, 6.0, 7.0])))
+    part = subgraph(graph, np.array([True, False, True]))
+    assert part.edge_attr.toarray().tolist() == [[5, 0, 0], [0, 0, 7]]
+
+
+def test_a_numpy_seed_is_a_seed():
+    graph = random_graph(0)
+    assert np.array_equal(surviving(graph, 0.5, np.int64(3)), surviving(graph, 0.5, 3))

@@ -74,6 +74,21 @@ def test_the_papers_unpruned_points(name, data_folder):
 
 def test_bad_hops_are_named():
     graph = Graph.from_edges(np.array([[0], [1]]))
-    for hops in ([], [-1]):
+    for hops in ([], [-1], [1.5], ["a"], "12", [True], [None], 3, None, np.array([1.0])):
         with pytest.raises(OptionError, match="hops must be whole numbers >= 0"):
             neighbourhood_sizes(graph, hops)
+    assert neighbourhood_sizes(graph, np.array([1, 0]))[1].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("words", [module.WORDS, 1])
+def test_hops_beyond_the_last_one_that_finds_anything_cost_nothing(monkeypatch, words):
+    monkeypatch.setattr(module, "WORDS", words)
+    path = Graph.from_edges(np.stack([np.arange(99), np.arange(1, 100)]))
+    steps, one_hop = [], module._one_hop
+    monkeypatch.setattr(module, "_one_hop", lambda *given: steps.append(1) or one_hop(*given))
+    found = neighbourhood_sizes(path, [10**12, 10**30, 99, 98])
+    assert list(found) == [98, 99, 10**12, 10**30]
+    assert found[10**12].tolist() == found[10**30].tolist() == found[99].tolist() == list(range(100, 0, -1))
+    assert found[98].tolist() == [99, *range(99, 0, -1)]
+    assert len(steps) <= 100 * -(-100 // (64 * words))
+    assert neighbourhood_variance(path, [10**12]) == {10**12: np.arange(100).var()}

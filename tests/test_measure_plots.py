@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 
@@ -8,10 +9,20 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP, Graph, MissingDependency, OptionError
-from lsprune.measure import CollisionCurve, plots
+from lsprune.measure import CollisionCurve, Spectral, plots, quadratic_error, structure
 
 CURVES = {"LSP": {0.4: 0.7, 0.2: 0.5}, "random": {0.2: 0.1, 0.4: 0.3}}
 COLLISIONS = {"projection": CollisionCurve((0.0, 1.0), (1.0, 0.4), (0.9, 0.0), chance=0.125)}
+
+
+ERRORS = {"LSP": {0.5: Spectral(0.1, 0.2, 0.3, 0.4), 0.25: Spectral(0.5, 0.6, 0.7, 0.8)}}
+
+
+def shapes() -> dict:
+    """The structure of a graph with every second and every fourth edge, and with all."""
+    graph, labels = random_graph(0, nodes=20, edges=60), np.arange(20) % 2
+    found = {share: structure(graph, np.arange(60) % int(1 / share) == 0, labels) for share in (0.5, 0.25)}
+    return {"some": found, "all": {1.0: structure(graph, None, labels)}}
 
 
 @pytest.fixture
@@ -35,6 +46,9 @@ def every_figure() -> list:
         plots.collisions(COLLISIONS, title="t"),
         plots.degrees(graph, {"LSP": LSP(k=1).mask(graph)}, title="t"),
         plots.variance(CURVES, unpruned=9.0, hops=3, title="t"),
+        plots.scalar(CURVES, "Value", unpruned=0.9, title="t"),
+        *(plots.structure(shapes(), field, unpruned=shapes()["all"][1.0], title="t") for field in plots.STRUCTURE),
+        *(plots.spectral(ERRORS, field, title="t") for field in plots.SPECTRAL),
     ]
 
 
@@ -83,6 +97,67 @@ def test_variance_is_logarithmic_and_has_its_level(matplotlib):
     assert "unpruned" not in lines(plots.variance(CURVES))
     assert plots.variance({"gap": {0.1: float("nan"), 0.5: 2.0}}).axes[0].get_yscale() == "log"
     assert plots.variance({"none": {0.0: 0.0, 0.5: 2.0}}).axes[0].get_yscale() == "symlog"
+
+
+@pytest.mark.parametrize("field", plots.STRUCTURE)
+def test_structure_is_drawn_against_the_share(matplotlib, field):
+    found = shapes()
+    whole = found.pop("all")[1.0]
+    figure = plots.structure(found, field, unpruned=whole)
+    half, quarter = (getattr(found["some"][share], field) for share in (0.5, 0.25))
+    assert half != quarter
+    level = getattr(whole, field)
+    assert lines(figure) == {"some": ([0.25, 0.5], [quarter, half]), "unpruned": ([0, 1], [level, level])}
+    low, high = figure.axes[0].get_ylim()
+    assert low < min(half, quarter, level) and max(half, quarter, level) < high
+    assert figure.axes[0].get_ylabel() == plots.STRUCTURE[field]
+    assert "unpruned" not in lines(plots.structure(found, field))
+
+
+@pytest.mark.parametrize("at, field", list(enumerate(plots.SPECTRAL)))
+def test_spectral_errors_are_drawn_above_no_error(matplotlib, at, field):
+    figure = plots.spectral(ERRORS, field)
+    values = [round(0.5 + at / 10, 1), round(0.1 + at / 10, 1)]
+    assert lines(figure) == {"LSP": ([0.25, 0.5], values), "unpruned": ([0, 1], [0, 0])}
+    assert figure.axes[0].get_ylim()[0] < 0  # the line of no error is off the axis
+    assert figure.axes[0].yaxis.get_major_formatter()(0.5) == "50 %"
+
+
+def test_measures_can_be_drawn_as_they_come(matplotlib):
+    graph = random_graph(0)
+    found = {"none": {0.0: quadratic_error(graph, np.zeros(60, bool))}}
+    assert lines(plots.spectral(found))["none"] == ([0], [1])
+    empty = structure(Graph.from_edges(np.empty((2, 0), int)))
+    assert np.isnan(lines(plots.structure({"none": {0.5: empty}}, "largest", unpruned=empty))["none"][1])
+
+
+def test_a_scalar_has_room_for_all_it_shows(matplotlib):
+    def limits(values, unpruned=None):
+        return plots.scalar({"a": dict(enumerate(values))}, "v", unpruned=unpruned).axes[0].get_ylim()
+
+    assert limits([0, 100]) == pytest.approx((-2, 105))
+    assert limits([0, 100], 200) == pytest.approx((-4, 210))
+    assert limits([80, 90], 70) == pytest.approx((68, 92))  # far from 0 and close together
+    assert limits([5, 5]) == pytest.approx((-0.1, 5.25))
+    assert limits([-4, 1])[0] < -4 and limits([-4, -3])[1] > 0
+    assert limits([0]) == limits([float("nan")], float("nan")) == pytest.approx((-0.02, 1.05))
+
+
+def test_what_cannot_be_drawn_is_named(matplotlib):
+    found = {"LSP": {0.5: shapes()["all"][1.0]}}
+    with pytest.raises(OptionError, match="field must be one of components, largest, .*, got 'degrees'"):
+        plots.structure(found, "degrees")
+    with pytest.raises(OptionError, match="field must be one of random_mean, "):
+        plots.spectral({}, "largest")
+    with pytest.raises(OptionError, match="found must hold a Spectral for each share, got Structure"):
+        plots.spectral(found)
+    with pytest.raises(OptionError, match="found must hold a Structure for each share, got 0.5"):
+        plots.structure({"LSP": {0.5: 0.5}}, "largest")
+    bare = {"LSP": {0.5: dataclasses.replace(found["LSP"][0.5], homophily=None)}}
+    with pytest.raises(OptionError, match="homophily was not measured; give `structure` the labels"):
+        plots.structure(bare, "homophily")
+    with pytest.raises(OptionError, match="curves must hold a number for each share, got Structure"):
+        plots.scalar(found, "v")
 
 
 def test_many_lines_differ(matplotlib):

@@ -162,3 +162,5 @@ def test_faults_are_named():
     for name in ("vectors", "lowest"):
         with pytest.raises(OptionError, match=f"{name} must be a whole number"):
             quadratic_error(graph, np.ones(60, bool), **{name: -1})
+    with pytest.raises(OptionError, match="seed must be a whole number >= 0, got -1"):
+        quadratic_error(graph, np.ones(60, bool), seed=-1)

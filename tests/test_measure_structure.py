@@ -136,3 +136,5 @@ def test_faults_are_named():
         structure(graph, side="up")
     with pytest.raises(OptionError, match="sample must be a whole number >= 1"):
         structure(graph, sample=0)
+    with pytest.raises(OptionError, match="seed must be a whole number >= 0, got -1"):
+        structure(graph, seed=-1)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsprune.cli.report import figures_command, report_command
 from lsprune.cli.say import (
     Json,
     Report,
@@ -62,6 +63,8 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 
 
 app.add_typer(study_app, name="study")
+app.command("report")(report_command)
+app.command("figures")(figures_command)
 
 
 @app.callback()

@@ -27,7 +27,7 @@ import numpy as np
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
-from lsprune.measure.disturb import check_count, check_number, is_vector, shaken, spreads
+from lsprune.measure.disturb import check_count, check_number, is_vector, picked, shaken, spreads
 from lsprune.pruners import Local
 from lsprune.select import Source, by_owner, choose, edge_keys, group, neighbour_base_of_owner
 
@@ -70,6 +70,7 @@ def collision_curve(
         check_number("distances", distance, 0, 1e6)
     for name, value in (("pairs", pairs), ("choices", choices), ("functions", functions)):
         check_count(name, value)
+    check_count("seed", seed, 0)
     if not graph.num_edges or not any(is_vector(part) for part in (graph.x_source, graph.x_target, graph.edge_attr)):
         raise GraphError("the graph must have edges and x or edge_attr as vectors: nothing else can be at a distance")
     run, hits = runtime(threads), np.zeros((2, len(wanted)))
@@ -115,15 +116,15 @@ class _Sets:
         size = self.edge.size // self.count
         owners = np.arange(self.edge.size) // size
         ends = np.arange(self.edge.size), owners[back]
-        x = _take(self._moved(other, neighbour, distance, 0), back), self._moved(own, self.owner, distance, 1)
-        attr = _take(self._moved(graph.edge_attr, self.edge, distance, 2), back)
+        x = picked(self._moved(other, neighbour, distance, 0), back), self._moved(own, self.owner, distance, 1)
+        attr = picked(self._moved(graph.edge_attr, self.edge, distance, 2), back)
         sizes = self.edge.size, self.count
         if self.side == "out":
             ends, x, sizes = ends[::-1], x[::-1], sizes[::-1]
         return Graph.from_edges(ends, num_nodes=sizes, x=x, edge_attr=attr)
 
     def _moved(self, values: Any, rows: Array, distance: float, which: int) -> Any:
-        taken = _take(values, rows)
+        taken = picked(values, rows)
         if distance == 0 or not is_vector(values):
             return taken
         return shaken(taken, spreads(values), distance, (*self.seed, which))
@@ -142,12 +143,6 @@ def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> A
             number += number >= taken
         out = np.column_stack([out, number])
     return out
-
-
-def _take(values: Any, rows: Array) -> Any:
-    if values is None:
-        return None
-    return (values.tocsr() if hasattr(values, "tocsr") else values)[rows]
 
 
 def _hashed(pruner: Local, sets: Graph, run: Runtime) -> tuple[Array, Array]:

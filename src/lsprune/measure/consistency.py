@@ -3,13 +3,14 @@
 Three questions, by what is known about the graphs:
 
 - `aligned_consistency`: several samples of one class whose edges are known to correspond. Are the same ones kept?
-- `consistency`: one graph. Are neighbourhoods that were alike still alike, and those that were not still not?
-- `stability`: one graph. Does a node keep the same edges when the attributes or the edges around it change a little?
+- `consistency`: any graphs. Are neighbourhoods that were alike still alike, and those that were not still not?
+- `stability`: any graphs. Does a node keep the same edges when the attributes or the edges around it change a little?
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import runtime
 from lsprune.measure.disturb import check_count, subgraph, surviving, with_noise
-from lsprune.measure.views import owner_rows
+from lsprune.measure.given import check_pruner, one_graph
+from lsprune.measure.views import checked_mask, owner_rows
 from lsprune.pruners import Pruner
 from lsprune.select import by_owner
 
@@ -41,7 +43,7 @@ def aligned_consistency(
     Args:
         mask: `[E]` True = kept, for the edges of all samples, one sample after the other.
         edge_ptr: `[S + 1]` where the edges of each sample begin.
-        class_of_sample: `[S]`.
+        class_of_sample: `[S]` numbers or strings.
         centre_edge: `[E]` which edge of its class each one is: what makes edges of two samples the same.
         pairs_per_class: so many different pairs are drawn from each class, or all there are.
 
@@ -51,12 +53,11 @@ def aligned_consistency(
     >>> aligned_consistency(mask, np.array([0, 3, 5]), np.array([0, 0]), np.array([0, 1, 2, 0, 1]))
     1.0
     """
-    mask, edge_ptr, centre_edge = np.asarray(mask, bool), np.asarray(edge_ptr), np.asarray(centre_edge)
-    classes = np.asarray(class_of_sample)
     check_count("pairs_per_class", pairs_per_class)
-    for name, values, count in (("mask", mask, centre_edge.size), ("class_of_sample", classes, edge_ptr.size - 1)):
-        if values.shape != (count,):
-            raise GraphError(f"{name} must have {count} values, got {list(values.shape)}")
+    check_count("seed", seed, 0)
+    centre_edge = _checked_centre(centre_edge)
+    edge_ptr = _checked_offsets(edge_ptr, centre_edge.size)
+    mask, classes = checked_mask(mask, centre_edge.size), _checked_classes(class_of_sample, edge_ptr.size - 1)
     code, width = _codes(edge_ptr, centre_edge)
     order = np.argsort(code, kind="stable")
     code, mask = code[order], mask[order]  # still one sample after the other
@@ -72,10 +73,33 @@ def aligned_consistency(
     return _mean_overlap(mask[here[found]], mask[there[found]], pair[found], left.size)
 
 
+def _checked_centre(values: Any) -> Array:
+    given = np.asarray(values)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise GraphError(f"centre_edge must be whole numbers [E] >= 0, got {given.dtype} {list(given.shape)}")
+    return given.astype(np.int64)
+
+
+def _checked_offsets(values: Any, edges: int) -> Array:
+    given = np.asarray(values)
+    rises = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu" and bool(np.all(given[1:] >= given[:-1]))
+    if not rises or given[0] != 0 or given[-1] != edges:
+        shown = np.array2string(given, threshold=6, edgeitems=2, separator=", ")
+        raise GraphError(f"edge_ptr must rise from 0 to the number of edges ({edges}), got {shown}")
+    return given.astype(np.int64)
+
+
+def _checked_classes(values: Any, samples: int) -> Array:
+    given = np.asarray(values)
+    if given.shape != (samples,):
+        raise GraphError(f"class_of_sample must have {samples} values, got {list(given.shape)}")
+    if given.dtype.kind not in "iubfU" or (given.dtype.kind == "f" and not np.isfinite(given).all()):
+        raise GraphError(f"class_of_sample must be finite numbers or strings, got {given.dtype}")
+    return given
+
+
 def _codes(edge_ptr: Array, centre_edge: Array) -> tuple[Array, int]:
     """(sample * width + edge of the class, width)."""
-    if edge_ptr[-1] != centre_edge.size:
-        raise GraphError(f"edge_ptr must end with the number of edges ({centre_edge.size}), got {int(edge_ptr[-1])}")
     width = int(centre_edge.max(initial=0)) + 1
     sample = np.repeat(np.arange(edge_ptr.size - 1), np.diff(edge_ptr))
     return sample * width + centre_edge, width
@@ -87,12 +111,19 @@ def _pairs_within(class_of_sample: Array, count: int, seed: int) -> tuple[Array,
     for which in np.unique(class_of_sample):
         members = np.flatnonzero(class_of_sample == which)
         pairs = members.size * (members.size - 1) // 2
-        random = np.random.default_rng((seed, abs(int(which)), int(which < 0)))
+        random = np.random.default_rng((seed, *_class_key(which)))
         number = random.choice(pairs, min(count, pairs), replace=False) if pairs else np.zeros(0, np.int64)
         high = ((1 + np.sqrt(1 + 8.0 * number)) // 2).astype(np.int64)  # pair 0 is (0, 1), 1 (0, 2), 2 (1, 2), ...
         left.append(members[number - high * (high - 1) // 2])
         right.append(members[high])
     return np.concatenate(left), np.concatenate(right)
+
+
+def _class_key(which: Any) -> tuple[int, int]:
+    """Numbers >= 0 that say which class this is, whatever other classes there are."""
+    if isinstance(which, str):
+        return int.from_bytes(which.encode(), "little"), 2
+    return abs(int(which)), int(which < 0)
 
 
 def _mean_overlap(first: Array, second: Array, item: Array, items: int, counted: Array | None = None) -> float:
@@ -117,7 +148,7 @@ class Consistency:
 
 
 def consistency(
-    graph: Graph, pruner: Pruner, *, nodes: Array | None = None, pairs: int = 2000, seed: int = 0,
+    data: Any, pruner: Pruner, *, nodes: Array | None = None, pairs: int = 2000, seed: int = 0,
     threads: int | None = None,
 ) -> Consistency:  # fmt: skip
     """Whether neighbourhoods that were alike are still alike, where no edges are known to correspond.
@@ -126,8 +157,13 @@ def consistency(
     pruning, and the rank correlation of the two. A pair is drawn as an owner, one of its edges, and another owner of
     that neighbour. Self-loops are not counted; parallel edges are one neighbour.
 
+    Of several graphs the pairs are drawn within each, its owners as likely as all others, and the figures are those of
+    all pairs together. They are pruned as `pruner.mask` prunes a list: a pruner that is not fitted learns from all of
+    them.
+
     Args:
-        nodes: owners that may be the first of a pair, as ids; default all.
+        data: a `Graph` or anything else that `prune` accepts, with one relation; or a list of such graphs.
+        nodes: owners that may be the first of a pair, as ids (of several graphs, counted through); default all.
         pairs: so many different pairs are looked at, or as many as are found in four times as many draws.
 
     >>> from lsprune import LSP
@@ -137,7 +173,9 @@ def consistency(
     (3, 0.47)
     """
     check_count("pairs", pairs)
-    run = runtime(threads)
+    check_count("seed", seed, 0)
+    check_pruner(pruner)
+    graph, run = one_graph(data), runtime(threads)
     mask = pruner.mask_graph(graph, run).mask
     first, second = _sharing(graph, pruner.side, nodes, pairs, seed, threads)
     before = _row_overlap(graph, None, pruner.side, first, second)
@@ -219,14 +257,16 @@ class Stability:
 
 
 def stability(
-    graph: Graph, pruner: Pruner, *, noise: float = 0.1, dropout: float = 0.1, seed: int = 0, threads: int | None = None
+    data: Any, pruner: Pruner, *, noise: float = 0.1, dropout: float = 0.1, seed: int = 0, threads: int | None = None
 ) -> Stability:
     """Whether owners keep the same edges when the graph changes a little: 1 if all of them do.
 
-    The pruner is fitted once, on the graph itself. Counted are the owners that lose an edge in the graph itself (the
-    others have nothing to choose), and of their edges those that the copy has too. NaN if no owner has a choice.
+    The pruner is fitted once, on the graph itself (of several: on all of them). Counted are the owners that lose an
+    edge in the graph itself (the others have nothing to choose), and of their edges those that the copy has too. NaN if
+    no owner has a choice.
 
     Args:
+        data: as in `consistency`.
         noise: Gaussian noise on every vector attribute, in standard deviations of its column. Categories stay, and of a
             sparse matrix the zeros; with nothing to disturb the copy is the graph and the overlap 1.
         dropout: the share of edges that the other copy lacks, the two directions of an edge together.
@@ -236,7 +276,10 @@ def stability(
     >>> stability(Graph.from_edges(ends), LocalRandom(k=2), dropout=0.0)
     Stability(noise=1.0, dropout=1.0)
     """
-    run, fitted = runtime(threads), pruner.fit(graph, threads=threads)
+    check_count("seed", seed, 0)
+    check_pruner(pruner)
+    graph, run = one_graph(data), runtime(threads)
+    fitted = pruner.fit(graph, threads=threads)
     counted = not_loops(graph, pruner)
     kept = fitted.mask_graph(graph, run).mask
     shaken = fitted.mask_graph(with_noise(graph, noise, seed), run).mask

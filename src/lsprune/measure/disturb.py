@@ -10,6 +10,7 @@ import numpy as np
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels.mix import draw
+from lsprune.measure.views import checked_mask
 
 DROPOUT = 1 << 20  # what the draws are for: far from the numbers of `kernels.mix`
 
@@ -72,15 +73,23 @@ def surviving(graph: Graph, share: float, seed: int) -> Array:
     check_number("dropout", share, 0, 1)
     source, target = graph.ends()
     first, second = (source, target) if graph.bipartite else (np.minimum(source, target), np.maximum(source, target))
-    chance = (draw(seed, DROPOUT, first, second) >> np.uint64(11)) * 2.0**-53
+    chance = (draw(int(seed), DROPOUT, first, second) >> np.uint64(11)) * 2.0**-53
     return np.asarray(chance >= share)
 
 
 def subgraph(graph: Graph, mask: Array) -> Graph:
     """The graph with the edges of a mask, in the same order."""
     source, target = graph.ends()
-    attr = None if graph.edge_attr is None else graph.edge_attr[mask]
+    mask = checked_mask(mask, graph.num_edges)
+    attr = picked(graph.edge_attr, mask)
     return replace(graph, source=source[mask], target=target[mask], edge_attr=attr, indptr=None, rows=None)
+
+
+def picked(values: Any, rows: Array) -> Any:
+    """Some rows of attributes, by a mask or by number; a sparse matrix of whatever format becomes CSR."""
+    if values is None:
+        return None
+    return (values.tocsr() if hasattr(values, "tocsr") else values)[rows]
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> None:

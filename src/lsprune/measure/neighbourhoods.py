@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +24,7 @@ def neighbourhood_sizes(graph: Graph, hops: Iterable[int], *, threads: int | Non
     >>> neighbourhood_sizes(path, [1, 2])[2].tolist()
     [3, 3, 2, 1]
     """
-    wanted = sorted(set(hops))
-    if not wanted or wanted[0] < 0:
-        raise OptionError(f"hops must be whole numbers >= 0, at least one, got {wanted}")
+    wanted = _checked_hops(hops)
     if graph.bipartite:
         raise OptionError("hops can be counted only where sources and targets are the same nodes")
     run, nodes = runtime(threads), graph.num_nodes
@@ -36,19 +35,27 @@ def neighbourhood_sizes(graph: Graph, hops: Iterable[int], *, threads: int | Non
     return sizes
 
 
+def _checked_hops(hops: Iterable[int]) -> list[int]:
+    """The different numbers, smallest first."""
+    given: list[Any] = list(hops) if isinstance(hops, Iterable) else []
+    whole = all(isinstance(hop, int | np.integer) and not isinstance(hop, bool) and hop >= 0 for hop in given)
+    if not given or not whole:
+        raise OptionError(f"hops must be whole numbers >= 0, at least one, got {given or hops!r}")
+    return sorted({int(hop) for hop in given})
+
+
 def _follow(outgoing: Owned, first: int, count: int, sizes: dict[int, Array], run: Runtime) -> None:
     """Add to sizes[hop][v] how many of the nodes first .. first + count are within `hop` of v."""
     nodes = outgoing.indptr.shape[0] - 1
     here = np.zeros((nodes, -(-count // 64)), np.uint64)  # bit t of row v: node first + t is within reach of v
     found = np.arange(count)
     here[first + found, found >> 6] = np.uint64(1) << (found & 63).astype(np.uint64)
-    there, growing = np.empty_like(here), True
-    for hop in range(max(sizes) + 1):
-        if hop and growing:
+    there, done, growing = np.empty_like(here), 0, True
+    for hop in sorted(sizes):
+        while growing and done < hop:  # once no set grows, none ever does
             growing = _one_hop(outgoing, here, there, run)
-            here, there = there, here
-        if hop in sizes:
-            _count(here, sizes[hop], run)
+            here, there, done = there, here, done + 1
+        _count(here, sizes[hop], run)
 
 
 def _one_hop(outgoing: Owned, here: Array, there: Array, run: Runtime) -> bool:

@@ -6,6 +6,7 @@ matplotlib is imported when the first figure is drawn; figures belong to nobody'
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.measure.collisions import CollisionCurve
+from lsprune.measure.spectral import Spectral
+from lsprune.measure.structure import Structure
 from lsprune.measure.structure import degrees as node_degrees
 
 if TYPE_CHECKING:
@@ -23,6 +26,22 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 REFERENCE = "#666666"
 LEAST = 0.8  # where a logarithmic axis of degrees begins, so that degree 1 can be seen
+
+STRUCTURE = {  # fields of `Structure` that are one number, and what they are called
+    "components": "Connected components",
+    "largest": "Share of nodes in the largest component",
+    "isolated": "Isolated nodes",
+    "degree_mean": "Mean degree",
+    "clustering": "Mean clustering coefficient",
+    "homophily": "Share of edges between nodes of one label",
+}
+SPECTRAL = {
+    "random_mean": "Error of the quadratic form, random signals",
+    "random_max": "Largest error of the quadratic form, random signals",
+    "lowest_mean": "Error of the quadratic form, smooth signals",
+    "lowest_max": "Largest error of the quadratic form, smooth signals",
+}
+SHARES = ("largest", "homophily", *SPECTRAL)  # fields that are read in per cent
 
 Curves = Mapping[str, Mapping[float, float]]  # name: {share of edges kept: value}
 
@@ -37,13 +56,56 @@ def consistency(curves: Curves, *, title: str = "", measure: str = "Consistency 
     >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "local random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
     >>> figure.savefig("consistency.png")  # doctest: +SKIP
     """
-    figure, axes = _canvas(title, "Share of edges kept", measure)
-    _lines(axes, curves)
-    _shares(axes, curves)
+    figure, axes = _over_shares(curves, measure, None, title)
     values = _finite(curves)
     axes.set_ylim(min([0.0, *values]) * 1.05, max([1.0, *values]) * 1.02)
-    _legend(axes)
     return figure
+
+
+def scalar(curves: Curves, measure: str, *, unpruned: float | None = None, title: str = "") -> Figure:
+    """Any measure that is one number, against the share of edges kept; one line for each pruner.
+
+    Args:
+        curves: for each name the value at each share.
+        measure: the name of the value.
+        unpruned: the level of the whole graph, drawn as a line across.
+
+    >>> figure = scalar({"LSP": {0.2: 40, 0.4: 3}}, "Isolated nodes", unpruned=0)  # doctest: +SKIP
+    """
+    figure, axes = _over_shares(curves, measure, unpruned, title)
+    whole = {} if unpruned is None else {"unpruned": {1.0: unpruned}}
+    axes.set_ylim(*_room(_finite(curves) + _finite(whole)))
+    return figure
+
+
+def structure(
+    found: Mapping[str, Mapping[float, Structure]], field: str, *, unpruned: Structure | None = None, title: str = ""
+) -> Figure:
+    """What is left of a graph's shape, against the share of edges kept; one line for each pruner.
+
+    Args:
+        found: for each name, what `structure` found at each share.
+        field: which of its figures: "components", "largest", "isolated", "degree_mean", "clustering" or "homophily".
+        unpruned: what it found of the whole graph, drawn as a line across.
+
+    >>> from lsprune.measure.structure import structure as shape
+    >>> ring = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
+    >>> found = {"LSP": {2 / 3: shape(ring, np.array([True, True, False]))}}
+    >>> figure = structure(found, "clustering", unpruned=shape(ring))  # doctest: +SKIP
+    """
+    return _of_field(found, unpruned, Structure, STRUCTURE, field, title)
+
+
+def spectral(found: Mapping[str, Mapping[float, Spectral]], field: str = "random_mean", *, title: str = "") -> Figure:
+    """The error of the Laplacian quadratic form, against the share of edges kept; unpruned it is 0.
+
+    Args:
+        found: for each name, what `quadratic_error` found at each share.
+        field: which of its figures: "random_mean", "random_max", "lowest_mean" or "lowest_max".
+
+    >>> figure = spectral({"LSP": {0.5: Spectral(0.3, 0.4, 0.2, 0.3)}}, "lowest_mean")  # doctest: +SKIP
+    """
+    return _of_field(found, Spectral(0.0, 0.0, 0.0, 0.0), Spectral, SPECTRAL, field, title)
 
 
 def collisions(curves: Mapping[str, CollisionCurve], *, title: str = "", keys: bool = False) -> Figure:
@@ -110,15 +172,48 @@ def variance(curves: Curves, *, unpruned: float | None = None, title: str = "", 
     >>> figure = variance({"LSP": {0.2: 3.0, 0.4: 9.0}}, unpruned=27.3, hops=1)  # doctest: +SKIP
     """
     near = "" if hops is None else f"{hops}-hop "
-    figure, axes = _canvas(title, "Share of edges kept", f"Variance of {near}neighbourhood sizes")
+    figure, axes = _over_shares(curves, f"Variance of {near}neighbourhood sizes", unpruned, title)
+    values = _finite(curves)
+    axes.set_yscale("log" if all(value > 0 for value in values) else "symlog")  # a graph without edges has variance 0
+    return figure
+
+
+def _of_field(
+    found: Mapping[str, Mapping[float, Any]],
+    unpruned: Any,
+    kind: type,
+    names: Mapping[str, str],
+    field: str,
+    title: str,
+) -> Figure:
+    """One of the named fields of what a measure found: at each share, and of the whole graph."""
+    if field not in names:
+        raise OptionError(f"field must be one of {', '.join(names)}, got {field!r}")
+
+    def value(one: Any) -> float:
+        if not isinstance(one, kind):
+            raise OptionError(f"found must hold a {kind.__name__} for each share, got {one!r}")
+        if (number := getattr(one, field)) is None:
+            raise OptionError(f"{field} was not measured; give `structure` the labels")
+        return float(number)
+
+    curves = {name: {share: value(one) for share, one in line.items()} for name, line in found.items()}
+    level = None if unpruned is None else value(unpruned)
+    figure = scalar(curves, names[field], unpruned=level, title=title)
+    if field in SHARES:
+        figure.axes[0].yaxis.set_major_formatter(_per_cent)
+    return figure
+
+
+def _over_shares(curves: Curves, measure: str, unpruned: float | None, title: str) -> tuple[Figure, Any]:
+    """Values against the share of edges kept, with the level of the whole graph."""
+    figure, axes = _canvas(title, "Share of edges kept", measure)
     _lines(axes, curves)
     if unpruned is not None:
         _level(axes, unpruned, "unpruned")
     _shares(axes, curves)
-    values = _finite(curves)
-    axes.set_yscale("log" if all(value > 0 for value in values) else "symlog")  # a graph without edges has variance 0
     _legend(axes)
-    return figure
+    return figure, axes
 
 
 def _canvas(title: str, across: str, up: str) -> tuple[Figure, Any]:
@@ -142,6 +237,9 @@ def _lines(axes: Any, curves: Curves) -> None:
     """A line with markers for each curve, its points in the order of their places."""
     if not any(curves.values()):
         raise OptionError("curves must have at least one point, got none")
+    for value in (value for curve in curves.values() for value in curve.values()):
+        if not isinstance(value, Real):
+            raise OptionError(f"curves must hold a number for each share, got {value!r}")
     for number, (name, curve) in enumerate(curves.items()):
         across = sorted(curve)
         axes.plot(
@@ -155,6 +253,20 @@ def _finite(curves: Curves) -> list[float]:
     return [value for curve in curves.values() for value in curve.values() if np.isfinite(value)]
 
 
+def _room(values: list[float]) -> tuple[float, float]:
+    """Where the vertical axis begins and ends: with 0 on it, a little off the edge, unless all values are far from 0.
+
+    >>> _room([0.0, 1.0]), _room([]), _room([8.0, 9.0])
+    ((-0.02, 1.05), (-0.02, 1.05), (7.9, 9.1))
+    """
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    if low > high / 2 and low < high:
+        return low - 0.1 * (high - low), high + 0.1 * (high - low)
+    low, high = min(low, 0.0), max(high, 0.0)
+    size = (high - low) or 1.0
+    return low - 0.02 * size, low + 1.05 * size
+
+
 def _shares(axes: Any, curves: Curves) -> None:
     """The horizontal axis from 0 in per cent."""
     from_0_to = max(share for curve in curves.values() for share in curve)
@@ -162,7 +274,7 @@ def _shares(axes: Any, curves: Curves) -> None:
     axes.xaxis.set_major_formatter(_per_cent)
 
 
-def _per_cent(share: float, _: int | None = None) -> str:
+def _per_cent(share: float, _: float | None = None) -> str:
     return f"{100 * share:g} %"
 
 

@@ -57,8 +57,8 @@ def quadratic_error(
     check_count("lowest", lowest, 0)
     if side not in SIDES:
         raise OptionError(f'side must be "in" or "out", got {side!r}')
-    kept = checked_mask(graph, mask)
-    assert kept is not None
+    check_count("seed", seed, 0)
+    kept = checked_mask(mask, graph.num_edges)
     weight = owner_factors(graph, kept, side)[kept].astype(np.float64) if rescale else np.ones(int(kept.sum()))
     whole = laplacian(*one_range(graph), np.ones(graph.num_edges), graph.num_nodes)
     pruned = laplacian(*one_range(graph, kept), weight, graph.num_nodes)

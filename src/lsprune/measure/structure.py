@@ -11,6 +11,7 @@ from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.disturb import check_count
 from lsprune.measure.views import one_range, undirected
+from lsprune.pruners.options import check_choice
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 _ROWS = 256  # nodes whose triangles are counted at a time
@@ -54,6 +55,7 @@ def structure(
     if side not in (None, *SIDES):
         raise OptionError(f'side must be "in", "out" or None, got {side!r}')
     check_count("sample", sample)
+    check_count("seed", seed, 0)
     joined = undirected(graph, mask)
     source, target = one_range(graph, mask)
     components, member = connected_components(joined, directed=False)
@@ -77,6 +79,7 @@ def degrees(graph: Graph, mask: Array | None = None, side: str | None = None) ->
     >>> degrees(Graph.from_edges(np.array([[0, 1, 1, 2], [1, 0, 2, 2]]))).tolist()
     [1, 2, 1]
     """
+    check_choice("side", side, (None, *SIDES))
     if side is None:
         return np.asarray(np.diff(undirected(graph, mask).indptr))
     source, target = one_range(graph, mask)

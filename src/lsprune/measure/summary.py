@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lsprune.graph import Array, Graph
-from lsprune.kernels import runtime
+from lsprune.graph import SIDES, Array, Graph
+from lsprune.kernels import plain, runtime
+from lsprune.measure.views import checked_mask
+from lsprune.pruners.options import check_choice
 from lsprune.select import outcome
 
 
@@ -26,10 +28,16 @@ class Summary:
 def summary(graph: Graph, mask: Array, side: str = "in", *, threads: int | None = None) -> Summary:
     """What `mask` keeps of `graph`.
 
+    Args:
+        mask: `[E]` True = kept.
+        side: which end owns an edge.
+
     >>> import numpy as np
     >>> summary(Graph.from_edges(np.array([[0, 1], [2, 2]])), np.array([True, False])).kept
     1
     """
+    check_choice("side", side, SIDES)
+    mask = plain(checked_mask(mask, graph.num_edges))
     source, target = graph.ends()
     owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
     before, after = np.bincount(owner, minlength=owners), np.bincount(owner[mask], minlength=owners)

@@ -13,20 +13,21 @@ from lsprune.graph import Array, Graph
 def one_range(graph: Graph, mask: Array | None = None) -> tuple[Array, Array]:
     """(source, target) of the edges of a mask, the nodes numbered 0..N: in a bipartite graph targets after sources."""
     source, target = graph.ends()
-    kept = checked_mask(graph, mask)
-    if kept is not None:
+    if mask is not None:
+        kept = checked_mask(mask, graph.num_edges)
         source, target = source[kept], target[kept]
     return source, target + graph.num_sources if graph.bipartite else target
 
 
-def checked_mask(graph: Graph, mask: Array | None) -> Array | None:
-    """The mask as bool `[E]`; None stands for all edges."""
-    if mask is None:
-        return None
-    mask = np.asarray(mask)
-    if mask.dtype != bool or mask.shape != (graph.num_edges,):
-        raise GraphError(f"mask must be bool [{graph.num_edges}], got {mask.dtype} {list(mask.shape)}")
-    return mask
+def checked_mask(mask: Any, edges: int) -> Array:
+    """The mask as a bool array `[edges]`. Numbers are refused: they may be ids of edges as well as zeros and ones."""
+    try:
+        given = np.asarray(mask)
+    except ValueError:  # rows of different lengths
+        raise GraphError(f"mask must be bool [{edges}], got {type(mask).__name__} of several lengths") from None
+    if given.dtype != bool or given.shape != (edges,):
+        raise GraphError(f"mask must be bool [{edges}], got {given.dtype} {list(given.shape)}")
+    return given
 
 
 def matrix(rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
@@ -42,7 +43,7 @@ def matrix(rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
 def owner_rows(graph: Graph, mask: Array | None, side: str) -> Any:
     """CSR `[owners, neighbours]`: who hears whom, without self-loops; parallel edges are one."""
     source, target = graph.ends()
-    kept = np.ones(source.shape, bool) if mask is None else mask
+    kept = np.ones(source.shape, bool) if mask is None else checked_mask(mask, graph.num_edges)
     kept = kept if graph.bipartite else kept & (source != target)
     made = matrix(target[kept], source[kept], (graph.num_targets, graph.num_sources))
     return made if side == "in" else made.T.tocsr()

@@ -1,0 +1,41 @@
+"""What the site needs beyond Markdown: links that leave `docs/`, tables inside <details>, doctests in docstrings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+# A file outside docs/ and the page that shows it; other links out of docs/ become plain text.
+PAGES = {"../results/README.md": "tables.md", "../CHANGELOG.md": "changelog.md", "../README.md": "index.md"}
+LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)\s]*)\)")
+
+
+NUMBERS = ("results.md", "tables.md")  # pages whose tables are of numbers, which stay on one line
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """The page with links that resolve inside the site, and with Markdown read inside <details>."""
+    return LINK.sub(_inside, markdown.replace("<details>", '<details markdown="1">'))
+
+
+def on_page_content(html: str, *, page: Any, **_: Any) -> str:
+    """The page, marked where its tables are of numbers: `site.css` does the rest."""
+    return f'<div class="numbers">{html}</div>' if page.file.src_uri in NUMBERS else html
+
+
+def _inside(link: re.Match[str]) -> str:
+    words, path = link.groups()
+    page = PAGES.get(path)
+    return f"[{'Tables of the runs' if words == path else words}]({page})" if page else words
+
+
+class Doctests(griffe.Extension):
+    """A docstring's bare `>>>` lines become its section of examples, so that they are shown as code."""
+
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring and "\n>>> " in (text := obj.docstring.value) and "\nExample" not in text:
+            before, _, after = text.partition("\n>>> ")
+            lines = f">>> {after}".splitlines()
+            obj.docstring.value = "\n".join([before, "Examples:", *(f"    {line}" for line in lines)])
