@@ -1,4 +1,4 @@
-"""Choose the family and the parts from the data, by what stays the same under noise; see `pruners.calibrate`."""
+"""Choose family, options and parts from the data, by what stays the same under noise; see `pruners.calibrate`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from lsprune.hashing.base import Family, Keys, View
 class Auto(Family):
     """A stand-in: `fit` puts the family and attributes in its place under which noisy copies keep the same edges best.
 
+    Number of bits, length of bins and thresholds are chosen too. Where no owner has two edges there is nothing to
+    compare: `fit` takes a plain projection, of the edge's attributes if there are any.
+
     Args:
         noise: standard deviation of the noise, in standard deviations of each column.
 
@@ -26,7 +29,8 @@ class Auto(Family):
     noise: float = 0.3
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.noise, int | float) and 0 < self.noise < 100):
+        number = isinstance(self.noise, int | float) and not isinstance(self.noise, bool)
+        if not (number and 0 < self.noise < 100):
             raise OptionError(f"noise must be a number in (0, 100), got {self.noise!r}")
 
     def keys(self, view: View, first: int, count: int) -> Keys:

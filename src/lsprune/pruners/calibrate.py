@@ -1,22 +1,29 @@
-"""`hash="auto"`: which family and which parts of an edge's description keep the same edges under noise. No labels.
+"""`hash="auto"`: which family, options and parts of an edge's description keep the same edges under noise. No labels.
 
 Some owners' edges are taken twice, the second time with noise on every attribute and with the nodes renamed, so that
-nothing but the attributes can tell which edge is which. The candidate wins whose two selections overlap most.
+nothing but the attributes can tell which edge is which. The candidate wins whose two selections overlap most: first a
+few families on all parts, then all options on the best parts. Weights and the rule for ties are left out of it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import math
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lsprune.attributes import PARTS, Part, describe
+from lsprune.errors import ConstantWarning
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import Auto, Codebook, Family, Projection, Signs, Threshold
-from lsprune.kernels import Runtime
-from lsprune.kernels.mix import NOISE, draw, mix64
+from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
+from lsprune.kernels import BLOCK_VALUES, Runtime
+from lsprune.kernels.mix import NOISE, draw
 from lsprune.kernels.normals import UNIT, normal
+from lsprune.scales import check_finite
 from lsprune.select import group
 
 if TYPE_CHECKING:
@@ -24,102 +31,241 @@ if TYPE_CHECKING:
 
 LEARN = 1 << 18  # edges that candidates learn from
 TRY = 1 << 13  # edges of the owners whose choices are compared
+HUGE = 1 << 8  # edges of one owner that are compared
+VALUES = 1 << 24  # numbers in the rows of the edges compared: fewer edges where rows are very wide
 STEPS = 2  # edges that each of these owners keeps
-CANDIDATES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
+
+FAMILIES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
+WITH_OWNER: tuple[Family, ...] = (Signs(bits=6), Threshold())  # the owner is nothing to a projection without bins
+OPTIONS: tuple[Family, ...] = (
+    Codebook(),
+    *(Bins(length=length) for length in (0.5, 1.0, 2.0, 4.0)),
+    *(Signs(bits=bits) for bits in (2, 4, 8, 12, 16)),
+    *(Threshold(sparsity=sparsity) for sparsity in (2, 4, 12)),
+    Threshold(mean=1.0),
+)
+
+Parts = tuple[str, ...]
+Candidate = tuple[Family, Parts]
+
+
+@dataclass(frozen=True, eq=False)
+class _Trials:
+    """What every candidate is tried on."""
+
+    rules: LSP  # the pruner as it is tried
+    learn: Graph
+    clean: Graph
+    noisy: Graph
+    sizes: Mapping[str, int]  # of categories, in the whole graph
+    run: Runtime
+
+    def scored(self, candidates: Iterable[Candidate]) -> Iterator[tuple[float, Candidate]]:
+        """Each candidate with the overlap of its two selections; scales are found once for all that share parts."""
+        ready: dict[Parts, LSP] = {}
+        for family, parts in candidates:
+            fitted = ready.get(parts)
+            if fitted is None or family.learns:
+                fitted = self._fitted(family, parts)
+                ready.setdefault(parts, dataclasses.replace(fitted, learned=None))
+            yield self._overlap(dataclasses.replace(fitted, hash=family)), (family, parts)
+
+    def _fitted(self, family: Family, parts: Parts) -> LSP:
+        """The candidate after learning; constant parts are no news, as nobody has asked for them."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantWarning)
+            trial = dataclasses.replace(self.rules, hash=family, attributes=parts)
+            return trial._fitted_on(self.learn, self.run, self.sizes)
+
+    def _overlap(self, fitted: LSP) -> float:
+        one, other = (fitted.mask_graph(graph, self.run).mask for graph in (self.clean, self.noisy))
+        return _overlap(one, other, self.clean.ends()[1 if fitted.side == "in" else 0])
 
 
 def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:
-    """The pruner with the candidate that is most stable; the first of equals."""
+    """The pruner with the candidate that is most stable; the first of equals, and where no owner has two edges."""
+    parts = describe(graph, pruner.side, PARTS, seed=pruner.seed)
+    check_finite({role: part for role, part in parts.items() if not part.categories}, run)
+    first = _families_on(parts, pruner)
+    family, chosen = _most_stable(pruner, graph, parts, first, run) or first[0]
+    return dataclasses.replace(pruner, hash=family, attributes=chosen)
+
+
+def _most_stable(
+    pruner: LSP, graph: Graph, parts: Mapping[str, Part], first: list[Candidate], run: Runtime
+) -> Candidate | None:
+    """The best of all candidates: the first ones, then those with the parts of the best of these."""
+    trials = _trials(pruner, graph, parts, run)
+    if trials is None:
+        return None
+    found = list(trials.scored(first))
+    best = _best(found)
+    return _best([*found, *trials.scored(_options_on(best[1], first, pruner))])
+
+
+def _best(found: list[tuple[float, Candidate]]) -> Candidate:
+    return max(found, key=lambda one: one[0])[1]  # max gives the first of equals
+
+
+def _families_on(roles: Iterable[str], pruner: LSP) -> list[Candidate]:
+    """A few families on every set of parts that the graph has; the owner alone only where there is nothing else."""
+    others = [role for role in PARTS if role in roles and role != "owner"]
+    sets: list[Parts] = [(role,) for role in others]
+    sets += [tuple(others)] * (len(others) == 2)
+    pairs = [(family, chosen) for chosen in sets or [("owner",)] for family in FAMILIES]
+    if "owner" in roles:
+        pairs += [(family, ("owner", *chosen)) for chosen in sets for family in WITH_OWNER]
+    return [pair for pair in pairs if _takes_weights(pair[0], pruner)]
+
+
+def _options_on(parts: Parts, tried: list[Candidate], pruner: LSP) -> list[Candidate]:
+    """All options on these parts that were not tried yet."""
+    pairs = [(family, parts) for family in OPTIONS if _takes_weights(family, pruner)]
+    return [pair for pair in pairs if pair not in tried]
+
+
+def _takes_weights(family: Family, pruner: LSP) -> bool:
+    """Whether the family's keys can be weighted, where the pruner does that; see `Family.doubling`."""
+    plain = family == Projection() and pruner.values == "unit"
+    return pruner.weights is None or family.hashed or plain
+
+
+def _trials(pruner: LSP, graph: Graph, parts: Mapping[str, Part], run: Runtime) -> _Trials | None:
+    """What to try candidates on; None where no owner has a choice. Owners of two edges at most keep one of them."""
     owned = group(graph, pruner, run)
-    learn, _ = _some(graph, owned, pruner, LEARN)
-    clean, owner = _some(graph, owned, pruner, TRY)
+    largest = int(np.diff(owned.indptr).max(initial=0))
+    if largest < 2:
+        return None
     assert isinstance(pruner.family, Auto)
+    steps = min(STEPS, largest - 1)
+    width = max((part.rows.dim for part in parts.values() if not part.categories), default=1)
+    most = min(TRY, max(VALUES // max(width, 1), HUGE))
+    learn = _graph(graph, owned, pruner.side, _some(graph, owned, pruner.seed, 0, LEARN, LEARN))
+    tried = _in_order(graph, owned, _some(graph, owned, pruner.seed, steps, most, HUGE))
+    clean = _graph(graph, owned, pruner.side, tried)
     noisy = _disturbed(clean, pruner.family.noise, pruner.seed)
-    best, most = pruner, -1.0
-    for family, parts in _candidates(graph):
-        trial = dataclasses.replace(pruner, hash=family, attributes=parts, k=STEPS, keep=None, symmetric=None)
-        fitted = trial._fitted_on(learn, run)
-        found = _overlap(fitted.mask_graph(clean, run).mask, fitted.mask_graph(noisy, run).mask, owner)
-        if found > most:
-            best, most = dataclasses.replace(pruner, hash=family, attributes=parts), found
-    return best
+    rules = dataclasses.replace(pruner, k=steps, keep=None, symmetric=None, ties="hash", weights=None)
+    return _Trials(rules, learn, clean, noisy, {role: part.categories for role, part in parts.items()}, run)
 
 
-def _candidates(graph: Graph) -> Iterator[tuple[Family, tuple[str, ...]]]:
-    edge, node = graph.edge_attr is not None, graph.x_source is not None or graph.x_target is not None
-    parts = [("edge",)] * edge + [("neighbour",)] * node + [("edge", "neighbour")] * (edge and node)
-    for chosen in parts or [("edge", "neighbour")]:
-        for family in CANDIDATES:
-            yield family, chosen
+def _some(graph: Graph, owned: Owned, seed: int, least: int, most: int, each: int) -> Array:
+    """Slots of some owners with more than `least` edges: `most` slots in all and `each` of one owner, at most."""
+    degree = np.diff(owned.indptr)
+    able = np.flatnonzero(degree > least)
+    order = able[np.argsort(draw(seed, NOISE, 0, able), kind="stable")]
+    before = np.append(0, np.cumsum(np.minimum(degree[order], each)))
+    count = int(np.searchsorted(before[1:], most, side="right"))
+    slots = [_slots(graph, owned, seed, int(owner), each) for owner in np.sort(order[:count])]
+    if (room := most - int(before[count])) > least and count < order.shape[0]:
+        slots.append(_slots(graph, owned, seed, int(order[count]), room))
+    return np.concatenate(slots)
 
 
-def _some(graph: Graph, owned: Owned, pruner: LSP, most: int) -> tuple[Graph, Array]:
-    """The edges of some owners, about `most` in all, as a graph of one kind of node; and the owner of each edge."""
-    owners = owned.indptr.shape[0] - 1
-    order = np.argsort(draw(pruner.seed, NOISE, 0, np.arange(owners)), kind="stable")
-    degree = np.diff(owned.indptr)[order]
-    chosen = np.sort(order[: int(np.searchsorted(np.cumsum(degree), most)) + 1])
-    slots = np.concatenate([np.arange(owned.indptr[u], owned.indptr[u + 1]) for u in chosen] or [np.zeros(0, np.int64)])
-    owner = np.repeat(chosen, np.diff(owned.indptr)[chosen])
-    edges = (owned.edges(0, owned.neighbour.shape[0]))[slots]
-    own, other = owner, owned.neighbour[slots].astype(np.int64)
-    x = graph.x_source if pruner.side == "in" else graph.x_target
-    if graph.bipartite:  # the owner's own attributes are never hashed here: it needs a number only
-        shift = graph.num_sources if pruner.side == "in" else graph.num_targets
-        own, x = own + shift, None if x is None else _padded(x, shift + owners)
-    nodes = int(max(own.max(initial=-1), other.max(initial=-1)) + 1) if x is None else x.shape[0]
-    ends = np.stack([other, own] if pruner.side == "in" else [own, other])
-    attr = None if graph.edge_attr is None else graph.edge_attr[edges]
-    return Graph.from_edges(ends, num_nodes=nodes, x=x, edge_attr=attr), owner
+def _slots(graph: Graph, owned: Owned, seed: int, owner: int, each: int) -> Array:
+    """The owner's slots; of more than `each`, those whose neighbours have the smallest names, in any order of edges."""
+    slots = np.arange(owned.indptr[owner], owned.indptr[owner + 1])
+    if slots.shape[0] <= each:
+        return slots
+    names = draw(seed, NOISE, 1, owner, owned.neighbour[slots])
+    near = np.flatnonzero(names <= np.partition(names, each - 1)[each - 1])  # more than `each` if edges are parallel
+    order = np.lexsort((_content(graph.edge_attr, _edges(owned, slots[near])), names[near]))
+    return slots[near[order[:each]]]
 
 
-def _padded(x: Array, rows: int) -> Array:
-    dense = x.toarray() if hasattr(x, "toarray") else x
-    return np.concatenate([dense, np.zeros((rows - dense.shape[0], *dense.shape[1:]), dense.dtype)])
+def _in_order(graph: Graph, owned: Owned, slots: Array) -> Array:
+    """The slots by owner, neighbour and content, so that nothing that follows depends on the order of edges."""
+    owner = np.searchsorted(owned.indptr, slots, side="right")
+    content = _content(graph.edge_attr, _edges(owned, slots))
+    return np.asarray(slots[np.lexsort((content, owned.neighbour[slots], owner))])
+
+
+def _edges(owned: Owned, slots: Array) -> Array:
+    return slots if owned.edge is None else owned.edge[slots]
+
+
+def _graph(graph: Graph, owned: Owned, side: str, slots: Array) -> Graph:
+    """The edges in these slots as a graph of owners and neighbours, which are numbered anew."""
+    owner = np.searchsorted(owned.indptr, slots, side="right") - 1
+    ends = (owned.neighbour[slots], owner) if side == "in" else (owner, owned.neighbour[slots])
+    nodes, places = zip(*(np.unique(end, return_inverse=True) for end in ends), strict=True)
+    return Graph.from_edges(
+        np.stack(places),
+        num_nodes=(nodes[0].shape[0], nodes[1].shape[0]),
+        x=(_taken(graph.x_source, nodes[0]), _taken(graph.x_target, nodes[1])),
+        edge_attr=_taken(graph.edge_attr, _edges(owned, slots)),
+    )
+
+
+def _taken(rows: Any, ids: Array) -> Any:
+    """Some rows, sparse ones as sparse."""
+    if rows is None:
+        return None
+    return rows.tocsr()[ids] if hasattr(rows, "tocsr") else rows[ids]
 
 
 def _disturbed(graph: Graph, noise: float, seed: int) -> Graph:
     """The same edges in the same order with noise on their attributes and their nodes, which get other numbers."""
-    source, target = graph.ends()
-    names = np.argsort(draw(seed, NOISE, 1, np.arange(graph.num_nodes)), kind="stable")  # new number -> old
-    place = np.empty_like(names)
-    place[names] = np.arange(names.shape[0])
-    x = None if graph.x is None else _noisy(graph.x, draw(seed, NOISE, 2, np.arange(graph.num_nodes)), noise)
-    attr = graph.edge_attr
-    if attr is not None:
-        attr = _noisy(attr, mix64(draw(seed, NOISE, 3, source, target) ^ _content(attr)), noise)
+    sides = [
+        _renamed(end, x, count, noise, seed, side)
+        for side, (end, x, count) in enumerate(
+            zip(graph.ends(), graph.x, (graph.num_sources, graph.num_targets), strict=True)
+        )
+    ]
     return Graph.from_edges(
-        np.stack([place[source], place[target]]),
-        num_nodes=graph.num_nodes,
-        x=None if x is None else x[names],
-        edge_attr=attr,
+        np.stack([end for end, _ in sides]),
+        num_nodes=(graph.num_sources, graph.num_targets),
+        x=tuple(x for _, x in sides),
+        edge_attr=_noisy(graph.edge_attr, noise, seed, 2),
     )
 
 
-def _content(rows: Array) -> Array:
-    """A number for what a row holds, so that noise does not depend on the order of edges."""
-    flat = np.ascontiguousarray(rows.reshape(rows.shape[0], -1), dtype=np.float32).view(np.uint32)
-    with np.errstate(over="ignore"):
-        terms = flat.astype(np.uint64) * draw(0, NOISE, np.arange(flat.shape[1]))
-        return np.asarray(terms.sum(1, dtype=np.uint64))
+def _renamed(end: Array, x: Any, count: int, noise: float, seed: int, side: int) -> tuple[Array, Any]:
+    """One end of every edge and the attributes of its nodes, after the nodes got other numbers."""
+    names = np.argsort(draw(seed, NOISE, 2, side, np.arange(count)), kind="stable")  # new number -> old
+    return np.argsort(names)[end], _taken(_noisy(x, noise, seed, side), names)
 
 
-def _noisy(rows: Array, name: Array, noise: float) -> Array:
+def _noisy(rows: Any, noise: float, seed: int, kind: int) -> Any:
     """Rows with normal noise on every column that has numbers; one integer column is a category and stays."""
-    dense = rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows)
-    flat = dense.reshape(dense.shape[0], -1)
-    if flat.shape[1] == 1 and flat.dtype.kind in "iu":
-        return dense
-    values = flat.astype(np.float32)
-    spread = values.astype(np.float64).std(0)
-    drawn = normal(mix64(name[:, None] ^ draw(1, NOISE, np.arange(flat.shape[1]))[None, :]))
-    return np.asarray(values + (drawn * (noise * spread / UNIT)).astype(np.float32)).reshape(dense.shape)
+    if rows is None or not hasattr(rows, "tocsr") and rows.dtype.kind in "iu" and math.prod(rows.shape[1:]) == 1:
+        return rows
+    values = _flat(rows, np.arange(rows.shape[0]))
+    scale = values.std(0, dtype=np.float64) * (noise / UNIT)
+    most, columns = float(np.finfo(np.float32).max), np.arange(values.shape[1])[None, :]
+    for some in _blocks(*values.shape):
+        drawn = normal(draw(seed, NOISE, 3, kind, np.arange(some.start, some.stop)[:, None], columns))
+        values[some] = np.clip(values[some] + drawn * scale, -most, most)
+    return values
+
+
+def _content(rows: Any, ids: Array) -> Array:
+    """A number for what each of some rows holds; 0 without rows."""
+    out = np.zeros(ids.shape[0], np.uint64)
+    if rows is None:
+        return out
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
+    factors = draw(0, NOISE, np.arange(math.prod(rows.shape[1:])))
+    for some in _blocks(ids.shape[0], factors.shape[0]):
+        bits = (_flat(rows, ids[some]) + np.float32(0)).view(np.uint32)  # -0 becomes 0, as in sparse rows
+        with np.errstate(over="ignore"):
+            out[some] = (bits.astype(np.uint64) * factors).sum(1, dtype=np.uint64)
+    return out
+
+
+def _blocks(count: int, width: int) -> Iterator[slice]:
+    """Rows at a time, few where they are wide."""
+    size = max(BLOCK_VALUES // 4 // max(width, 1), 1)
+    return (slice(lo, min(lo + size, count)) for lo in range(0, count, size))
+
+
+def _flat(rows: Any, ids: Array) -> Array:
+    """Some rows as a new array `[ids, columns]` float32."""
+    some = _taken(rows, ids)
+    dense = some.toarray() if hasattr(some, "toarray") else some
+    return np.array(dense.reshape(ids.shape[0], math.prod(rows.shape[1:])), dtype=np.float32, order="C")
 
 
 def _overlap(one: Array, other: Array, owner: Array) -> float:
-    """The mean Jaccard overlap of two selections, over the owners that had to choose."""
-    both, either, degree = (
-        np.bincount(owner, weights=values, minlength=1) for values in (one & other, one | other, np.ones(one.shape))
-    )
-    chose = degree > STEPS
-    return float((both[chose] / either[chose]).mean()) if chose.any() else 0.0
+    """The mean Jaccard overlap of two selections, over the owners, each of whom had to choose."""
+    both, either = (np.bincount(owner, weights=values) for values in (one & other, one | other))
+    return float((both / either).mean())
