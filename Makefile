@@ -53,7 +53,7 @@ $(VENV)/core: pyproject.toml constraints.txt
 
 $(VENV)/gnn: $(VENV)/core
 	$(PIP) torch  # by itself and first: the constraint picks the build without CUDA
-	$(PIP) --editable '.[gnn]'
+	$(PIP) --editable '.[gnn,report]'
 	@touch $@
 
 $(VENV)/dev: $(VENV)/gnn

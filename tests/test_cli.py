@@ -265,8 +265,9 @@ def test_progress_only_on_a_terminal_and_no_colour_when_asked(folder: Path) -> N
     assert not colour.search(good(*arguments, FORCE_COLOR="1", TERM="xterm-256color", NO_COLOR="1").output)
 
 
-def test_demo_compares_methods_at_the_same_share() -> None:
-    said = json.loads(good("demo", "--json", "--smoke").stdout)
+def test_demo_compares_methods_at_the_same_share(tmp_path: Path) -> None:
+    page = tmp_path / "demo.html"
+    said = json.loads(good("demo", "--json", "--smoke", "-o", page).stdout)
     reports = said["pruning"]
     assert list(reports) == ["lsp", "random", "local-random"]
     assert {report["kept"] for report in reports.values()} == {100_000}
@@ -276,7 +277,9 @@ def test_demo_compares_methods_at_the_same_share() -> None:
         shares = [row["share"] for row in said["training"].values()]
         assert shares[:2] == [1.0, 0.0]
         assert shares[2:] == pytest.approx([0.33] * 4, abs=0.01)
-    table = good("demo", "--smoke").stdout
+        assert said["report"] == str(page)
+        assert all(name in page.read_text(encoding="utf8") for name in said["training"])
+    table = good("demo", "--smoke", "-o", page).stdout
     assert all(word in table for word in ("lsp", "random", "local-random", "100,000", "50.00%"))
 
 

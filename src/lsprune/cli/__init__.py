@@ -161,7 +161,11 @@ def methods_command(as_json: Json = False) -> None:
 
 
 @app.command("demo")
-def demo_command(smoke: Smoke = False, as_json: Json = False) -> None:
+def demo_command(
+    smoke: Smoke = False,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The report to write.")] = Path("lsprune-demo.html"),
+    as_json: Json = False,
+) -> None:
     """Prune a generated graph with several methods, then train on generated graphs pruned by each (2 minutes)."""
     methods = ("lsp", "random", "local-random")
     with errors(), steps(len(methods) + 1) as step:
@@ -176,21 +180,22 @@ def demo_command(smoke: Smoke = False, as_json: Json = False) -> None:
     if not as_json:
         show(reports, False, lambda: comparison_table(reports))
     with errors():
-        trained = _trained(smoke)
+        trained, report = _trained(smoke, out)
     if as_json:
-        show({"pruning": reports, "training": trained}, True, str)
+        show({"pruning": reports, "training": trained, "report": report}, True, str)
     elif trained:
         show(trained, False, lambda: training_table(trained))
+        typer.echo(f"Report: {report}" if report else "For a page with plots: pip install 'lsprune[report]'")
     else:
         typer.echo("To see what pruning does to training: pip install 'lsprune[gnn]'")
 
 
-def _trained(smoke: bool) -> dict[str, Report]:
-    """What the demo study says of each method; nothing where PyTorch Geometric is not installed."""
+def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:
+    """What the demo study says of each method, nothing without PyTorch Geometric; and its report, given jinja2."""
     from importlib.util import find_spec
 
     if find_spec("torch_geometric") is None:
-        return {}
+        return {}, None
     with tempfile.TemporaryDirectory() as folder:
         study, results = chosen_study("demo", Path(folder), smoke, "", "", "", "", None)
         from lsprune.lab.study import run_study, status
@@ -198,13 +203,18 @@ def _trained(smoke: bool) -> dict[str, Report]:
         with watching(status(study, results), None, None) as watchers:
             run_study(study, results, watchers=watchers)
         records = results.read()
+        report = None
+        if find_spec("jinja2") is not None:
+            from lsprune.report import write_report
+
+            report = str(write_report([results.path], out).path)
     rows: dict[str, Report] = {}
     for method in dict.fromkeys(record["run"]["method"] for record in records):
         of_method = [record for record in records if record["run"]["method"] == method]
         numbers = ("test", "share", "prune_seconds", "train_seconds_per_epoch", "test_seconds")
         rows[method] = {name: mean([record[name] for record in of_method]) for name in numbers}
         rows[method]["runs"] = [record["test"] for record in of_method]
-    return rows
+    return rows, report
 
 
 def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> Pruner:
