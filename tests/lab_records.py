@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from lsprune.lab.panels import Panel, read_panels
 from lsprune.lab.runs import Run
 
 SHARES = (0.1, 0.25, 0.5)
@@ -14,6 +17,8 @@ METHODS = ("none", "no-edges", "random", "local-random", "lsp-p", "lsp-q", "cosi
 NO_BUDGET = {"none": 1.0, "no-edges": 0.0, "basic": 1.0}
 JITTER = (0.0, 0.002, -0.002, 0.001, -0.001)  # of the splits, the same for all methods
 OWN = (0.0005, -0.0005, 0.0, 0.0003, -0.0003)  # of a method, so that intervals have a width
+
+BOTH = pytest.mark.parametrize("mae", [False, True], ids=["accuracy", "mae"])
 
 Score = Callable[[str, float], float]
 
@@ -66,3 +71,13 @@ def save(records: Iterable[dict[str, Any]], path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf8")
     return path
+
+
+def panel_maker(tmp_path: Path) -> Callable[..., Panel]:
+    """What makes the one panel of some records, or of a made-up comparison with these options."""
+
+    def make(records: list[dict[str, Any]] | None = None, **options: Any) -> Panel:
+        (one,) = read_panels(save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl"))
+        return one
+
+    return make

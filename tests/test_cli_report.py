@@ -83,7 +83,7 @@ def test_an_unwritable_place_is_refused(tmp_path: Path) -> None:
     refused(run("report", path, "-o", tmp_path / "closed" / "r.html"), "not writable")
 
 
-def test_a_full_disk_or_a_device_is_one_line(tmp_path: Path) -> None:
+def test_a_device_is_refused_in_one_line(tmp_path: Path) -> None:
     path = save(comparison(), tmp_path / "x.jsonl")
     refused(run("report", path, "-o", "/dev/null"), "not a regular file")
 

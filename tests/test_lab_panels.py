@@ -2,21 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from lab_records import comparison, level, save
+from lab_records import BOTH, comparison, level, panel_maker, save
 from lsprune import FormatError
-from lsprune.lab.panels import Panel, lines_of, read_panels, verdict
+from lsprune.lab.panels import lines_of, read_panels, verdict
 from lsprune.lab.stats import Comparison
 
-BOTH = pytest.mark.parametrize("mae", [False, True], ids=["accuracy", "mae"])
-
-
-@pytest.fixture
-def panel(tmp_path):
-    def make(records=None, **options) -> Panel:
-        (one,) = read_panels(save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl"))
-        return one
-
-    return make
+panel = pytest.fixture(panel_maker, name="panel")
 
 
 def test_verdicts_at_the_border():
@@ -30,18 +21,18 @@ def test_verdicts_at_the_border():
 
 @BOTH
 def test_validation_chooses_although_test_says_otherwise(panel, mae):
-    def test(method, share):
+    def score(method, share):
         return level(method, share) + (0.05 if method == "lsp-q" else 0)
 
     def val(method, share):
         return level(method, share) + (0.01 if method == "lsp-p" else 0)
 
-    one = panel(test=test, val=val, mae=mae)
+    one = panel(test=score, val=val, mae=mae)
     assert one.best_lsp == "lsp-p"
     assert one.best(one.ours) == ["lsp-p", "lsp-q"]
     better = one.gain("lsp-q", "lsp-p", one.budgets[0])
     assert verdict(better) == "better"
-    assert panel(test=val, val=test, mae=mae).best_lsp == "lsp-q"
+    assert panel(test=val, val=score, mae=mae).best_lsp == "lsp-q"
 
 
 def test_only_methods_with_every_budget_are_ranked_and_only_by_runs_that_all_have(panel):
@@ -73,10 +64,10 @@ def test_topology_matters_only_where_edges_help_for_sure(panel, mae):
 def test_lossless_shares_and_ratios(panel, mae):
     fall = {"random": 0.5, "lsp-p": 0.1, "lsp-q": 0.25}
 
-    def test(method, share):
+    def score(method, share):
         return 0.8 if method not in fall or share >= fall[method] else 0.5
 
-    one = panel(methods=("none", "no-edges", *fall, "lsp-t"), mae=mae, test=test)
+    one = panel(methods=("none", "no-edges", *fall, "lsp-t"), mae=mae, test=score)
     assert [one.lossless(name) for name in (*fall, "lsp-t")] == pytest.approx([0.5, 0.1, 0.25, 0.1])
     assert one.ratio("lsp-p") == pytest.approx(0.2)
     assert one.ratio("absent") is None

@@ -5,21 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from lab_records import comparison, save
+from lab_records import BOTH, comparison, panel_maker, save
 from lsprune.lab import tables
-from lsprune.lab.panels import Panel, read_panels, verdict
+from lsprune.lab.panels import read_panels, verdict
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
-BOTH = pytest.mark.parametrize("mae", [False, True], ids=["accuracy", "mae"])
 
 
-@pytest.fixture
-def panel(tmp_path):
-    def make(records=None, **options) -> Panel:
-        (one,) = read_panels(save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl"))
-        return one
-
-    return make
+panel = pytest.fixture(panel_maker, name="panel")
 
 
 def rows(lines: list[str]) -> dict[str, list[str]]:
@@ -56,11 +49,11 @@ def test_one_run_gives_no_verdict_and_no_interval(panel):
 @BOTH
 @pytest.mark.parametrize("lead", [0.1, 0.05], ids=["ahead", "level"])
 def test_the_best_of_a_column_is_bold_and_dropedge_never(panel, mae, lead):
-    def test(method, share):
+    def score(method, share):
         return 0.6 + {"dropedge": lead, "cosine": 0.05}.get(method, 0)
 
     methods = ("random", "dropedge", "lsp-p", "lsp-q", "lsp-s", "lsp-t", "cosine")
-    table = rows(tables.level_table(panel(methods=methods, test=test, mae=mae)))
+    table = rows(tables.level_table(panel(methods=methods, test=score, mae=mae)))
     bold = {name: [cell.startswith("**") for cell in cells] for name, cells in table.items() if name != "---"}
     assert bold.pop("cosine") == [True] * 3
     assert "dropedge †" in bold

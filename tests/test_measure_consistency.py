@@ -145,17 +145,21 @@ def neighbours(graph: Graph, mask, side: str) -> dict[int, set[int]]:
     return out
 
 
+def naive_pairs(graph: Graph, mask, side: str) -> list[tuple[float, float]]:
+    """The similarity before and after, of every two owners that share a neighbour."""
+    whole, pruned = (neighbours(graph, kept, side) for kept in (np.ones(graph.num_edges, bool), mask))
+    return [
+        (jaccard(whole[a], whole[b]), jaccard(pruned[a], pruned[b]))
+        for a, b in itertools.combinations(sorted(whole), 2)
+        if whole[a] & whole[b]
+    ]
+
+
 @pytest.mark.parametrize("side", ["in", "out"])
 @pytest.mark.parametrize("seed", range(3))
 def test_consistency_is_the_rank_correlation_over_all_pairs(seed, side):
     graph, pruner = random_graph(seed, nodes=14, edges=50), LSP(k=2, side=side)
-    mask = pruner.mask_graph(graph, runtime()).mask
-    whole, pruned = neighbours(graph, np.ones(50, bool), side), neighbours(graph, mask, side)
-    before, after = [], []
-    for a, b in itertools.combinations(sorted(whole), 2):
-        if whole[a] & whole[b]:
-            before.append(jaccard(whole[a], whole[b]))
-            after.append(jaccard(pruned[a], pruned[b]))
+    before, after = zip(*naive_pairs(graph, pruner.mask_graph(graph, runtime()).mask, side), strict=True)
     found = consistency(graph, pruner, pairs=3000)  # enough draws to find all
     assert found.pairs == len(before)
     assert (found.before, found.after) == pytest.approx((np.mean(before), np.mean(after)))
@@ -282,14 +286,9 @@ def test_nobody_with_a_choice_is_no_figure():
 def test_several_graphs_are_measured_over_the_pairs_of_all():
     graphs, pruner = [random_graph(seed, nodes=14, edges=50) for seed in range(3)], LSP(k=2)
     fitted = pruner.fit(one_graph(graphs))
-    before, after = [], []
-    for graph in graphs:
-        kept = fitted.mask_graph(graph, runtime()).mask
-        whole, pruned = (neighbours(graph, mask, "in") for mask in (np.ones(50, bool), kept))
-        for a, b in itertools.combinations(sorted(whole), 2):
-            if whole[a] & whole[b]:
-                before.append(jaccard(whole[a], whole[b]))
-                after.append(jaccard(pruned[a], pruned[b]))
+    masks = [fitted.mask_graph(graph, runtime()).mask for graph in graphs]
+    pairs = [pair for graph, mask in zip(graphs, masks, strict=True) for pair in naive_pairs(graph, mask, "in")]
+    before, after = zip(*pairs, strict=True)
     found = consistency(graphs, pruner, pairs=9000)  # enough draws to find all
     assert found.pairs == len(before)
     assert (found.before, found.after) == pytest.approx((np.mean(before), np.mean(after)))

@@ -59,6 +59,10 @@ class Opened:
         assert self.page.evaluate("window.__blocked") == []
         assert self.page.evaluate("typeof window.__xss") == "undefined"
 
+    def drawn(self) -> None:
+        """Let the page draw twice: what a click set off has happened by then."""
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+
     def lines(self) -> set[str]:
         """The names of the lines and points in the main plot."""
         found = self.page.locator("#main-chart [data-line], #main-chart [data-series]")
@@ -133,7 +137,7 @@ def test_everything_can_be_chosen_without_an_error_or_a_request(opened):
             select.select_option(value)
     for number in range(page.locator("button, input").count()):  # by script: what one opens may cover another
         page.evaluate("number => [...document.querySelectorAll('button, input')][number]?.click()", number)
-    page.wait_for_timeout(100)
+    opened.drawn()
     opened.clean()
 
 
@@ -422,7 +426,7 @@ def test_the_policy_would_stop_a_script_that_got_in(open_page, report, tmp_path,
     bad.write_text(report.read_text(encoding="utf8").replace("<main>", f"<main>{attack}"), encoding="utf8")
     opened = open_page(bad)
     opened.page.evaluate("document.getElementById('a')?.click()")
-    opened.page.wait_for_timeout(100)
+    opened.drawn()
     assert opened.page.evaluate("typeof window.__xss") == "undefined"
     assert opened.page.evaluate("window.__blocked.length") > 0
     assert opened.page.locator("#main-chart svg").count() == 1  # and our own script still ran
