@@ -49,6 +49,15 @@ def test_damage_in_the_middle_is_named_and_kept(results, line):
     assert results.path.read_bytes() == content
 
 
+def test_empty_lines_are_passed_over_and_counted(results):
+    results.path.parent.mkdir(parents=True, exist_ok=True)
+    results.path.write_bytes(b'\n{"key": "a"}\n  \n')
+    assert results.keys() == {"a"}
+    results.path.write_bytes(b'\n{"key": "a"}\n\n{broken}\n')
+    with pytest.raises(FormatError, match=r"cora.jsonl, line 4 is damaged"):
+        results.read()
+
+
 def test_two_writers_do_not_meet(results):
     with results.writing(), pytest.raises(FormatError, match="is being written by another process"), results.writing():
         pass

@@ -25,7 +25,7 @@ class Results:
         if not self.path.exists():
             return []
         whole, _ = _split(self.path.read_bytes())
-        return [self._line(number, text) for number, text in enumerate(whole, 1)]
+        return [self._line(number, text) for number, text in enumerate(whole, 1) if text.strip()]
 
     def keys(self) -> set[str]:
         """The content hashes of the runs that are there."""
@@ -82,6 +82,6 @@ class Results:
 
 
 def _split(content: bytes) -> tuple[list[bytes], bytes]:
-    """(the whole lines, what follows the last line break)."""
+    """(the whole lines, empty ones too; what follows the last line break)."""
     *whole, tail = content.split(b"\n")
-    return [line for line in whole if line.strip()], tail
+    return whole, tail
