@@ -1,4 +1,4 @@
-"""Made-up results for the report: two datasets with times, one of errors, neighbourhood sizes, names that attack."""
+"""Made-up results for the report: two datasets with times, one of errors, measurements, names that attack."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ XSS = (
 
 
 def results(folder: Path) -> Path:
-    """Three studies: `compare` on cora, pubmed and photo, `compare-graphs` on zinc, and neighbourhood sizes."""
+    """Four studies: `compare` on cora, pubmed and photo, `compare-graphs` on zinc, consistency, neighbourhood sizes."""
     fields = {"test_seconds": 0.02}
     methods = (*METHODS, "basic", "lsp-t", "lsp-d", "jaccard", "low-degree", "dropedge")
     cora = comparison(methods=methods, **fields)
@@ -62,6 +62,7 @@ def results(folder: Path) -> Path:
     photo = comparison(dataset="photo", test=lambda _, share: 0.8 if share >= 0.25 else 0.6)
     save([*with_maximum(cora), *pubmed, *photo], folder / "compare.jsonl")
     save(comparison(dataset="zinc", study="compare-graphs", seeds=1, mae=True), folder / "compare-graphs.jsonl")
+    save(overlaps(), folder / "consistency.jsonl")
     save(sizes(), folder / "neighbourhood-variance.jsonl")
     return folder
 
@@ -82,6 +83,19 @@ def sizes(dataset: str = "cora") -> list[dict[str, Any]]:
     return found
 
 
+def overlaps(dataset: str = "synthetic-small", methods: tuple[str, ...] = ("random", "lsp-e", "position")) -> list[Any]:
+    """How alike two samples are pruned by these methods at k = 1 and 3, by three seeds."""
+    found = []
+    for seed in range(3):
+        for place, method in enumerate(methods):
+            for k in (1, 3):
+                run = Run(study="c", dataset=dataset, model="", method=method, k=k, seed=seed, pairs=28)
+                value = {"metric": "overlap", "overlap": 0.1 + 0.3 * place + 0.05 * k + 0.01 * seed}
+                more = {"higher_is_better": True, "share": 0.11 * k, "prune_seconds": 0.5, "jobs": 1}
+                found.append({"key": run.key, "run": run.to_dict(), **value, **more})
+    return found
+
+
 def attacks(folder: Path) -> Path:
     """A file of results for each attack, which is its name, dataset, target, method and device."""
     for number, text in enumerate(XSS):
@@ -92,4 +106,5 @@ def attacks(folder: Path) -> Path:
             records.append(record(run, 0.5 + share / 10, 0.5, share, device=device))
         name = text.replace("/", "\u2215")[:80]
         save(records, folder / f"{name} {number}.jsonl")
+        save(overlaps(text, (text,)), folder / f"{name} {number} c.jsonl")
     return folder

@@ -9,6 +9,7 @@ from lab_records import METHODS, comparison, level, save
 from lsprune import FormatError, MissingDependency, OptionError
 from lsprune.lab import figures
 from lsprune.lab.page import make_page, write_page
+from report_records import overlaps
 
 pytest.importorskip("matplotlib")
 
@@ -224,6 +225,19 @@ def test_trials_and_measurements_are_left_out(results):
     save(comparison(dataset="trial"), results / "compare-smoke.jsonl")
     save([{**r, "variance": {"1": 2.0}} for r in comparison(seeds=1)], results / "neighbourhood-variance.jsonl")
     assert make_page(results) == before
+
+
+def test_consistency_has_a_section_with_a_table_and_a_figure(results):
+    save(overlaps(), results / "consistency.jsonl")
+    made = make_page(results)
+    section = part(made.text, "## Do two samples keep the same edges?", "## Single studies")
+    assert "(results/consistency-synthetic-small.svg)" in section
+    assert made.images["results/consistency-synthetic-small.svg"].startswith(b"<?xml")
+    assert row(section, "method") == ["k = 1, 11 %", "k = 3, 33 %"]
+    assert row(section, "lsp-e")[1].startswith("0.560 [0.55")
+    assert "### Study consistency" not in made.text  # nothing was trained
+    alone = make_page(save(overlaps(), results.parent / "alone" / "consistency.jsonl").parent)
+    assert section.strip() in alone.text
 
 
 def test_nothing_to_show_is_one_error_and_nothing_is_written(tmp_path):

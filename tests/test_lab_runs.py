@@ -21,7 +21,7 @@ def test_every_field_is_part_of_the_key(name):
     other = {
         "study": "x", "dataset": "x", "model": "x", "method": "x", "k": 4, "keep": 0.5, "seed": 1, "target": "mu",
         "epochs": 7, "lr": 0.5, "schedule": "cosine", "weight_decay": 0.1, "label_smoothing": 0.2, "batch_size": 2,
-        "patience": 3, "pruned": "testing", "limit": 9, "hops": (1, 3), "sparsity": 8,
+        "patience": 3, "pruned": "testing", "limit": 9, "hops": (1, 3), "sparsity": 8, "pairs": 28,
     }  # fmt: skip
     changed = dataclasses.replace(RUN, **{name: other[name]})
     assert changed.key != RUN.key

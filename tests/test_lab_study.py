@@ -35,15 +35,20 @@ def calls(monkeypatch):
 PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "synthetic", "neighbourhood-variance"}
 
 
+COMPARED = {"compare", "compare-graphs", "compare-points", "compare-synthetic"}
+
+
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(studies.names()) == PAPER | {"computers", "cs", "demo", "compare", "compare-graphs"}
+    assert set(studies.names()) == PAPER | {"computers", "consistency", "cs", "demo", *COMPARED}
     for name in studies.names():
         study = read(name)
         assert study.name == name
-        assert study.seeds >= {"demo": 2, "compare-graphs": 3}.get(name, 5)
+        assert study.seeds >= {"demo": 2, "compare-graphs": 3, "compare-synthetic": 3}.get(name, 5)
         for part in study.parts:
-            assert {"none", "random", "local-random", "lsp-p"} <= set(part.methods)
-            assert bool(part.hops) == (name == "neighbourhood-variance") != ("no-edges" in part.methods)
+            assert {"random", "local-random", "lsp-p"} <= set(part.methods)
+            assert ("none" in part.methods) == (name != "consistency") == (not part.pairs)
+            assert bool(part.hops) == (name == "neighbourhood-variance")
+            assert bool(part.model) == ("no-edges" in part.methods)
         keys = [run.key for run in study.runs()]
         assert len(set(keys)) == len(keys)
     assert len(read("qm9").parts[0].targets) == 12
@@ -201,7 +206,13 @@ def test_an_error_says_which_run(monkeypatch, tmp_path):
             OptionError,
             "learning_rate is not a key",
         ),
-        ("title = 't'\ndataset = 'cora'\nk = [1]\n", OptionError, "either a model or hops must be given"),
+        ("title = 't'\ndataset = 'cora'\nk = [1]\n", OptionError, "one of a model, hops and pairs must be given"),
+        (
+            "title = 't'\ndataset = 'd'\nmodel = 'm'\npairs = 3\nk = [1]\n",
+            OptionError,
+            "one of a model, hops and pairs must be given",
+        ),
+        ("title = 't'\ndataset = 'd'\npairs = -1\nk = [1]\n", OptionError, "pairs must be a whole number >= 0"),
         ("title = 't'\nmodel = 'm'\nk = [1]\n", OptionError, "dataset must be in the study file"),
         ("dataset = 'cora'\nmodel = 'm'\nk = [1]\n", OptionError, "title must be in the study file"),
         ("title = 't'\ndataset = 'cora'\nmodel = 'm'\nk = []\n", OptionError, "k or shares must be given"),

@@ -126,3 +126,28 @@ def test_pyg_objects_hold_the_same_graphs():
 def test_bad_parameters_are_named(options, says):
     with pytest.raises(OptionError, match=says):
         Synthetic(**options)
+
+
+def test_chosen_samples_are_a_set_of_their_own():
+    made = SMALL.make()
+    some = made.chosen(np.array([5, 2, 399]))
+    for place, number in enumerate((5, 2, 399)):
+        alone = made.chosen(np.array([number]))
+        nodes, edges = (slice(ptr[number], ptr[number + 1]) for ptr in (made.ptr, made.edge_ptr))
+        np.testing.assert_array_equal(alone.x, made.x[nodes])
+        np.testing.assert_array_equal(alone.edge_index, made.edge_index[:, edges] - made.ptr[number])
+        np.testing.assert_array_equal(alone.centre_edge, made.centre_edge[edges])
+        mine = slice(some.edge_ptr[place], some.edge_ptr[place + 1])
+        np.testing.assert_array_equal(some.edge_index[:, mine] - some.ptr[place], alone.edge_index)
+        np.testing.assert_array_equal(some.edge_attr[mine], alone.edge_attr)
+        np.testing.assert_array_equal(some.centre_node[some.ptr[place] : some.ptr[place + 1]], alone.centre_node)
+    assert some.y.tolist() == [5, 2, 0]
+
+
+def test_a_set_is_parted_by_class_and_nothing_is_lost():
+    made = SMALL.make().chosen(np.random.default_rng(0).permutation(400))  # classes in any order
+    first, rest = made.parted(3, 10)
+    assert np.bincount(first.y, minlength=7).tolist() == [10, 10, 10, 0, 0, 0, 0]
+    assert np.bincount(rest.y).tolist() == (np.bincount(made.y) - np.bincount(first.y, minlength=7)).tolist()
+    wanted = np.sort(np.concatenate([np.flatnonzero(made.y == label)[:10] for label in range(3)]))
+    np.testing.assert_array_equal(first.x, made.chosen(wanted).x)

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from lab_records import BOTH, comparison, panel_maker, save
+from lsprune import FormatError
 from lsprune.lab import tables
-from lsprune.lab.panels import read_panels, verdict
+from lsprune.lab.panels import read_overlaps, read_panels, verdict
+from report_records import overlaps
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"
 
@@ -116,11 +118,31 @@ def test_measurements_without_a_model_are_left_out(tmp_path):
     path = save([{**record, "variance": {"1": 2.0}} for record in comparison(seeds=1)], tmp_path / "v.jsonl")
     assert read_panels(path) == []
     assert "| 1 | lsp-p | 2 | 2 | 2 | 2 |" in tables.study_tables(path)
+    path = save(overlaps(), tmp_path / "c.jsonl")
+    assert read_panels(path) == []
+    assert "| random | 0.160 [0.150, 0.170] | 0.260 [0.250, 0.270] |" in tables.study_tables(path)
+
+
+def test_a_measurement_beside_a_training_is_told_apart_or_named(tmp_path):
+    trained, alike = comparison(seeds=1), overlaps("cora")
+    for records in ([*trained, *alike], [*alike, *trained]):
+        path = save(records, tmp_path / "both.jsonl")
+        assert [panel.metric for panel in (*read_panels(path), *read_overlaps(path))] == ["accuracy", "overlap"]
+        with pytest.raises(FormatError, match="several metrics"):
+            tables.study_tables(path)
+
+
+@pytest.mark.parametrize("field", ["overlap", "share", "prune_seconds", "metric", "higher_is_better"])
+def test_an_overlap_that_lacks_something_is_named(tmp_path, field):
+    path = save([*overlaps()[:1], {**overlaps()[1], field: None}], tmp_path / "bad.jsonl")
+    with pytest.raises(FormatError, match=rf"bad\.jsonl: run .* has no proper {field}"):
+        read_overlaps(path)
 
 
 def test_the_readme_has_the_tables_of_the_lines():
     readme = (RESULTS / "README.md").read_text(encoding="utf8")
-    assert tables.study_tables(RESULTS / "cora.jsonl") in readme
+    for name in ("cora", "consistency"):
+        assert tables.study_tables(RESULTS / f"{name}.jsonl") in readme
 
 
 def test_tables_of_errors_say_so_and_keep_their_sign(tmp_path):

@@ -83,9 +83,10 @@ def test_the_same_configuration_gives_the_same_run():
 
 
 # What of each study is in results/, as its README says: a part of it, and how many seeds of that are complete.
-ZINC = ["none", "no-edges", "random", "local-random"]
+ZINC = ["none", "no-edges", "random", "local-random", "lsp-p"]
 QM9 = ["none", "random", "local-random", "lsp-p"]
-LATER = ("lsp-q", "lsp-qd", "lsp-auto", "lsp-j", "lsp-ij")  # to be run with the words and weights of today
+FULL = ["none", "no-edges", "random", "local-random", "lsp-t", "lsp-d", "lsp-d1", "lsp-j", "lsp-auto", "low-degree"]
+THIRD = ["none", "random", "lsp-e", "lsp-auto", "position"]
 COMMITTED = {
     "cora": ({"k": [1, 2, 3, 4, 5, 8]}, 5),
     "citeseer": ({"k": [1, 2, 3, 4, 6, 8]}, 5),
@@ -93,10 +94,13 @@ COMMITTED = {
     "computers": ({"k": [2, 5, 10, 20, 40, 80]}, 5),
     "github": ({"k": [1], "methods": ["none", "no-edges", "basic"]}, 5),
     "neighbourhood-variance": ({}, 5),
+    "consistency": ({}, 5),
     "zinc": ({"methods": ["none"]}, 1),
     "qm9": ({"targets": ["mu"], "methods": QM9, "k": [1, 2], "epochs": 8}, 1),
     "synthetic": ({"methods": ["none"]}, 1),
-    "compare": ({"methods": [name for name in read("compare").parts[0].methods if name not in LATER]}, 1),
+    "compare": ({"methods": FULL}, 5),
+    "compare-points": ({}, 5),
+    "compare-synthetic": ({"methods": THIRD}, 1),
     "compare-graphs": ({"datasets": ["zinc"], "methods": ZINC}, 1),
 }
 

@@ -183,3 +183,16 @@ def test_without_matplotlib_the_command_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependency, match=r"pip install 'lsprune\[plots\]'"):
         plots.consistency(CURVES)
+
+
+def test_several_plots_share_a_figure(matplotlib):
+    ring = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
+    figure, axes = plots.canvas(1, 3)
+    drawn = [
+        plots.scalar({"LSP": {0.5: 1.0}}, "first", axes=axes[0]),
+        plots.consistency({"LSP": {0.5: 1.0}}, measure="second", axes=axes[1]),
+        plots.degrees(ring, {"LSP": np.array([True, True, False])}, axes=axes[2]),
+    ]
+    assert all(one is figure for one in drawn)
+    assert [one.get_ylabel() for one in figure.axes][:2] == ["first", "second"]
+    assert all(one.get_legend() for one in figure.axes)

@@ -265,6 +265,57 @@ def test_neighbourhood_sizes_are_those_of_the_lines(opened):
     assert opened.tip("#variance-chart")[2].startswith("600.500 ")
 
 
+def test_overlaps_are_those_of_the_lines(opened, report):
+    page, chart = opened.page, "#consistency-chart"
+    assert page.locator(f"{chart} svg [data-line]").count() == 3
+    found = [(r["run"], r["overlap"]) for r in read_records(report.parent / "results" / "consistency.jsonl")]
+    for method, index, k in (("lsp-e", 1, 3), ("random", 0, 1), ("position", 1, 3)):
+        entry = page.locator(f'#consistency-legend [data-entry="method:{method}"]')
+        entry.click()
+        assert page.locator(f"{chart} svg [data-line]").count() == 1
+        page.locator(f'{chart} [data-series="{method}"][data-index="{index}"]').hover(force=True)
+        values = [value for run, value in found if (run["method"], run["k"]) == (method, k)]
+        one = estimate(values)
+        assert opened.tip(chart) == [
+            method,
+            f"{11 * k} % of edges kept, k = {k}",
+            f"{fmean(values):.4f} [{one.low:.4f}, {one.high:.4f}]",
+            "3 runs, 95 % interval",
+        ]
+        entry.click()
+    opened.clean()
+
+
+def test_overlaps_are_a_table_and_csv_too(opened):
+    page = opened.page
+    page.click("#consistency-view-table")
+    assert not page.locator("#consistency-chart").is_visible()
+    page.locator("#consistency-legend").get_by_label("Show random", exact=True).uncheck()
+    rows = page.locator("#consistency-table tr").evaluate_all(
+        "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert [row[0] for row in rows] == ["line", "lsp-e", "lsp-e", "position", "position"]
+    assert rows[0][1:] == ["edges kept", "overlap", "low", "high", "runs"]
+    assert (rows[2][1:3], rows[2][5:]) == (["0.33", "0.56"], ["3"])
+    with page.expect_download() as waiting:
+        page.click("#consistency-csv")
+    assert waiting.value.suggested_filename == "consistency-synthetic-small.csv"
+    text = Path(waiting.value.path()).read_text(encoding="utf8")
+    assert list(csv.reader(io.StringIO(text))) == rows
+    page.click("#consistency-view-chart")
+    assert page.locator("#consistency-chart svg").is_visible()
+    opened.clean()
+
+
+def test_a_report_without_measurements_has_no_place_for_them(open_page, report, tmp_path):
+    from lsprune.report import write_report
+
+    alone = write_report([report.parent / "results" / "compare.jsonl"], tmp_path / "r.html").path
+    opened = open_page(alone)
+    assert not opened.page.locator("#consistency").is_visible()
+    opened.clean()
+
+
 # The table
 
 
@@ -351,7 +402,7 @@ def test_a_small_screen_does_not_scroll_sideways(open_page, report, width):
     assert not opened.scrolls()
     opened.page.select_option("#study", "compare-graphs")
     assert not opened.scrolls()
-    sizes = opened.page.locator("#variance-chart text").evaluate_all(
+    sizes = opened.page.locator("#variance-chart text, #consistency-chart text").evaluate_all(
         "all => all.map(one => getComputedStyle(one).fontSize)"
     )
     assert set(sizes) == {"13px"}
@@ -405,6 +456,9 @@ def test_no_name_ever_runs(open_page, tmp_path):
     assert page.locator("#glance [data-panel]").count() == len(XSS) == 40
     shown = set(page.locator(".glance td:nth-child(2)").all_text_contents())
     assert shown == {f"{text}, {text}" for text in XSS}
+    assert page.locator("#consistency-dataset option").count() == len(XSS)
+    for number in range(len(XSS)):
+        page.select_option("#consistency-dataset", str(number))
     tips = page.evaluate(LOOK_AROUND)
     assert len(tips) == len(XSS)
     assert set(tips) == set(XSS)  # the name is shown as it is

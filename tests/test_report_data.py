@@ -20,10 +20,10 @@ from lsprune.lab.stats import compare, estimate
 from lsprune.report import paper
 from lsprune.report.data import read_sources
 from lsprune.report.neighbourhood import KS, METHODS, SET, neighbourhood_data
-from lsprune.report.numbers import clock_of, look_of, panel_data, variance_data
+from lsprune.report.numbers import clock_of, look_of, overlap_data, panel_data, short, variance_data
 from lsprune.report.page import report_data
 from lsprune.report.views import advise, front_data
-from report_records import results, sizes
+from report_records import overlaps, results, sizes
 
 
 def panel_of(tmp_path: Path, records: list[dict]) -> Panel:
@@ -237,6 +237,17 @@ def test_neighbourhood_sizes_are_means_over_seeds_beside_the_paper(tmp_path):
     assert data["paper"]["1"]
 
 
+def test_overlaps_are_means_over_seeds_with_their_intervals(tmp_path):
+    (source,) = read_sources([save(overlaps(), tmp_path / "c.jsonl")])
+    data = overlap_data(source.overlaps[0])
+    assert [one["name"] for one in data["methods"]] == ["random", "lsp-e", "position"]
+    assert [one["group"] for one in data["methods"]] == ["chance", "ours", "other"]
+    point = data["methods"][1]["points"][1]
+    one = estimate([0.55, 0.56, 0.57])
+    assert (point["share"], point["k"], point["prune"], point["train"]) == (0.33, 3, 0.5, None)
+    assert point["test"] == [short(one.mean), short(one.low), short(one.high), 3]
+
+
 # Reading
 
 
@@ -284,6 +295,10 @@ def broken(**fields: object) -> str:
         (broken(device={}), "line 3 .* device"),
         (broken(variance={"far": 1.0}), "line 3 .* variance"),
         (broken(variance=[]), "line 3 .* variance"),
+        (broken(metric="overlap", overlap="all"), "line 3 .* overlap"),
+        (broken(overlap=0.5), r"line 3 .* metric \(overlap\)"),
+        (broken(metric="overlap", overlap=0.5, prune_seconds=None), "line 3 .* prune_seconds"),
+        (broken(metric="overlap", overlap=0.5, higher_is_better=False), "line 3 .* higher_is_better"),
         ("[" * 100_000, "line 3 is damaged"),
     ],
 )
@@ -297,7 +312,7 @@ def test_a_bad_line_is_named_with_its_file(tmp_path, line, said):
 def test_whatever_a_line_holds_it_is_a_report_or_a_clear_error(tmp_path, monkeypatch):
     monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 20)
     odd = [None, True, -1, 0, 1e308, 10**400, "", "x", "\x00", [], [1], {}, {"a": []}, "none", "lsp-p", 0.5, "mae"]
-    good = [*comparison(seeds=2, test_max=0.5, test_seconds=1.0), *sizes()]
+    good = [*comparison(seeds=2, test_max=0.5, test_seconds=1.0), *sizes(), *overlaps()]
     random = np.random.default_rng(0)
     built = 0
     for _ in range(150):
@@ -324,9 +339,11 @@ def test_nothing_to_show_is_an_error(tmp_path):
 
 def test_all_of_a_folder_is_read(tmp_path):
     found = {source.study: source for source in read_sources([results(tmp_path)])}
-    assert list(found) == ["compare", "compare-graphs", "neighbourhood-variance"]
+    assert list(found) == ["compare", "compare-graphs", "consistency", "neighbourhood-variance"]
     assert [panel.dataset for panel in found["compare"].panels] == ["cora", "pubmed", "photo"]
     assert list(found["neighbourhood-variance"].variance) == ["cora"]
+    assert [panel.dataset for panel in found["consistency"].overlaps] == ["synthetic-small"]
+    assert found["consistency"].panels == ()  # nothing was trained, so that there is nothing to recommend
 
 
 # The neighbourhood view

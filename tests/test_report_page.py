@@ -120,7 +120,7 @@ def test_all_our_studies_fit_in_five_megabytes(tmp_path, monkeypatch):
     monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 50)  # as many digits, sooner
     written = write_report([ROOT / "results"], tmp_path / "all.html")
     assert 100_000 < written.bytes <= 5_000_000
-    assert {"cora", "neighbourhood-variance"} <= set(written.studies)
+    assert {"cora", "neighbourhood-variance", "consistency"} <= set(written.studies)
 
 
 def test_nothing_is_written_where_it_should_not_be(tmp_path):
@@ -154,3 +154,13 @@ def test_static_files_are_small_plain_text(name):
     text = (STATIC / name).read_text(encoding="utf8")
     assert len(text.splitlines()) < 400
     assert "\r" not in text and "</script" not in text and "</style" not in text  # or the digest would not match
+
+
+def test_what_the_paper_has_is_shown_only_where_it_has_something(tmp_path):
+    def hidden(dataset: str) -> set[str]:
+        made = make_report(read_sources([save(comparison(dataset=dataset), tmp_path / f"{dataset}.jsonl")])).decode()
+        return {one["id"] for _, one in Elements(made).found if "hidden" in one and "id" in one}
+
+    own = hidden("mine-1f2e3d4c")
+    assert {"sides", "paper-note"} <= own
+    assert not {"sides", "paper-note"} & hidden("cora")

@@ -44,7 +44,12 @@ OURS = ("#0072B2", "#D55E00", "#009E73")
 OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#7F5F2A")
 MARKERS = ("o", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
 BAND = 0.16  # opacity of the interval of an emphasised line; thin ones have less
-METRICS = {"accuracy": "Test accuracy", "micro-f1": "Test micro-F1", "mae": "Test MAE, lower is better"}
+METRICS = {
+    "accuracy": "Test accuracy",
+    "micro-f1": "Test micro-F1",
+    "mae": "Test MAE, lower is better",
+    "overlap": "Overlap of what two samples keep",
+}
 TICKS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 ACROSS = 3  # panels side by side
 

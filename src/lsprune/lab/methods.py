@@ -9,6 +9,7 @@ from lsprune.baselines import (
     Cosine,
     DSpar,
     EffectiveResistance,
+    First,
     Jaccard,
     LocalDegree,
     LocalRandom,
@@ -41,6 +42,7 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "lsp-j": lambda _: LSP(k=1, weights="jaccard"),
     "lsp-w": lambda _: LSP(k=1, hash=Structure()),
     "lsp-auto": lambda _: LSP(k=1, hash=Auto(), select="bottom"),
+    "position": lambda _: First(k=1),  # on generated graphs an upper bound: the order of a list survives the noise
     "low-degree": lambda _: LowDegree(k=1),
     "local-degree": lambda _: LocalDegree(k=1),
     "jaccard": lambda _: Jaccard(k=1),

@@ -15,13 +15,15 @@ from lsprune.adapters.atomic import atomic_write
 from lsprune.errors import OptionError
 from lsprune.lab import figures
 from lsprune.lab.methods import FRESH
-from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, lines_of, read_panels, verdict
+from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, lines_of, read_overlaps, read_panels, verdict
+from lsprune.lab.sections import CONSISTENCY, calibrated_table, point_table
 from lsprune.lab.tables import (
     escape,
     gain_table,
     heads,
     in_units,
     level_table,
+    overlap_table,
     per_cent,
     reference_lines,
     shared_device,
@@ -33,6 +35,10 @@ from lsprune.lab.tables import (
 COMPARISON = "compare"  # files of this name, or of one that begins with it and a hyphen, are compared in full
 SUMMARY = (0.1, 0.25)  # shares in the first table
 NONE_LOSSLESS = "none"
+FEWEST_SHARES = 3  # that a dataset is run at, to be in the summary
+CALIBRATED = """\
+`LSP(hash="auto")` looks at no label and no validation metric: family, options and parts come from how well its choice
+survives noise. This is what is promised where nothing was tuned."""
 
 HOW = """\
 Every figure is a test metric at the best validation epoch. Means are over seeds, brackets are 95 % bootstrap
@@ -44,8 +50,9 @@ intervals. Methods of one column keep the same share of the edges. Differences a
 - *Topology matters*: the whole graph is better than no edges.
 - *Lossless share*: the smallest share measured from which on every interval reaches the unpruned mean less half a
   point (0.01 for MAE); empty for a method that was not run at every share.
-- *Best LSP*: the calibrated LSP with the best **validation** metric, among those that were run at every share, over the
-  runs that all of these have. No test figure chooses a method here, or a line in a plot.
+- *Best LSP*: the calibrated LSP with the best **validation** metric over the runs that all of them have, among those
+  that were run at every share and at least half as often as any. No test figure chooses a method here, or a line in a
+  plot.
 
 Intervals of few runs are too narrow: on normal data those of 5 runs hold the truth in 84 % of the cases, those of 3 in
 76 %, so that about one in twelve (one in nine) of equal methods looks *better*."""
@@ -79,7 +86,8 @@ def make_page(results: Path, link: str = "../results") -> Page:
     studies = {path.stem: read_panels(path) for path in _files(results)}
     compared = [panel for name, panels in studies.items() if _compared(name) for panel in panels]
     single = {name: panels for name, panels in studies.items() if panels and not _compared(name)}
-    if not compared and not single:
+    overlaps = [panel for path in _files(results) for panel in read_overlaps(path) if panel.budgets]
+    if not (compared or single or overlaps):
         raise OptionError(f"results must be a folder with runs in files such as cora.jsonl, got {results}")
     images: dict[str, bytes] = {}
     notes = results / "notes.md"
@@ -88,6 +96,7 @@ def make_page(results: Path, link: str = "../results") -> Page:
         f"Made from [the lines of every run]({link}) by `lsprune study page`: do not edit.",
         *([notes.read_text(encoding="utf8").strip()] if notes.exists() else []),
         *(_comparison(compared, images) if compared else ["The comparison of all methods has not been run yet."]),
+        *(["## Do two samples keep the same edges?", *_overlaps(overlaps, images)] if overlaps else []),
         *(["## Single studies", *_singles(single, images, _readme(results, link))] if single else []),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", images)
@@ -111,8 +120,10 @@ def _readme(results: Path, link: str) -> str:
 # The comparison
 
 
-def _comparison(panels: Sequence[Panel], images: dict[str, bytes]) -> Iterator[str]:
-    names = _names(panels)
+def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[str]:
+    names = _names(every)
+    panels = [panel for panel in every if len(panel.budgets) >= FEWEST_SHARES] or every
+    points = [panel for panel in every if panel not in panels]
     yield "## Summary"
     yield _block(_summary(panels, names))
     yield (
@@ -121,6 +132,13 @@ def _comparison(panels: Sequence[Panel], images: dict[str, bytes]) -> Iterator[s
         else ""
     )
     yield _block(_shares(panels, names))
+    if calibrated := calibrated_table(panels, lambda panel: _link(panel, names[panel])):
+        yield "## The LSP that calibrates itself"
+        yield CALIBRATED
+        yield _block(calibrated)
+    if points:
+        yield "## At one share"
+        yield _block(point_table(points, lambda panel: _link(panel, names[panel])))
     yield "## Where LSP does not help"
     yield "The best LSP of each dataset against chance at the same share, wherever it is not clearly better."
     yield _block([line for panel in panels for line in _no_help(panel, names[panel])] or ["- nowhere in these results"])
@@ -130,7 +148,7 @@ def _comparison(panels: Sequence[Panel], images: dict[str, bytes]) -> Iterator[s
     yield "## Lossless shares"
     yield from _lossless(panels, names)
     yield "## Datasets"
-    for panel in panels:
+    for panel in every:
         yield from _section(panel, names[panel], images)
 
 
@@ -322,6 +340,17 @@ def _times(panel: Panel) -> str:
     )
 
 
+# Consistency
+
+
+def _overlaps(panels: Sequence[Panel], images: dict[str, bytes]) -> Iterator[str]:
+    yield CONSISTENCY
+    for panel in panels:
+        name = escape(f"{panel.name} ({panel.study})")
+        yield _picture([panel], panel.methods, name, images, "Overlap of what two samples keep")
+        yield _block(overlap_table(panel))
+
+
 # Single studies
 
 
@@ -342,7 +371,7 @@ def _singles(studies: Mapping[str, Sequence[Panel]], images: dict[str, bytes], r
 # Pieces
 
 
-def _picture(panels: Sequence[Panel], lines: Sequence[str], name: str, images: dict[str, bytes]) -> str:
+def _picture(panels: Sequence[Panel], lines: Sequence[str], name: str, images: dict[str, bytes], what: str = "") -> str:
     """The Markdown of a figure, which is drawn and put among the images."""
     first = panels[0]
     slug = _slug(first) if len(panels) == 1 else _plain(first.study)
@@ -350,7 +379,7 @@ def _picture(panels: Sequence[Panel], lines: Sequence[str], name: str, images: d
     while path in images:
         path, number = f"results/{slug}-{number}.svg", number + 1
     images[path] = figures.svg(figures.curves(panels, lines, title=first.name))
-    return f"![Test {first.metric} on {name} against the share of edges kept]({path})"
+    return f"![{what or f'Test {first.metric}'} on {name} against the share of edges kept]({path})"
 
 
 def _folded(title: str, lines: Sequence[str]) -> str:

@@ -23,6 +23,9 @@ TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}
 RIVALS = ("random", "local-random")
 FEWEST = 3  # runs that a verdict needs
 NEEDED = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
+OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
+OVERLAP_NEEDED = (OVERLAP, "share", "prune_seconds")
+MEASURED = ("variance", OVERLAP)  # a record with one of these has no model
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +92,14 @@ class Panel:
         ours, theirs = (tuple(one.items()) for one in (pair if self.higher_is_better else pair[::-1]))
         return _compare(ours, theirs)
 
+    def against_whole(self, method: str, budget: Budget) -> Comparison | None:
+        """How much better a method is at a budget than the whole graph, in pairs by seed."""
+        pair = self.values(method, budget), self.values("none")
+        if not set(pair[0]) & set(pair[1]):
+            return None
+        ours, theirs = (tuple(one.items()) for one in (pair if self.higher_is_better else pair[::-1]))
+        return _compare(ours, theirs)
+
     @cached_property
     def topology(self) -> Comparison | None:
         """What all the edges are worth beside none."""
@@ -128,12 +139,13 @@ class Panel:
     def best(self, among: Iterable[str]) -> list[str]:
         """The methods from the best to the worst by the validation metric; no test figure has a say.
 
-        Only methods with all the budgets that any of them has are ranked, by the mean over the runs that all of them
-        share. Equal ones stay in their order.
+        Only methods with all the budgets, and at least half the runs, that any of them has are ranked, by the mean over
+        the runs that all of them share. Equal ones stay in their order.
         """
         runs = {name: {(b, s) for b in self.budgets for s in self.values(name, b, "val")} for name in among}
         spans = {name: len({budget for budget, _ in cells}) for name, cells in runs.items()}
         whole = [name for name in runs if spans[name] == max(spans.values()) > 0]
+        whole = [name for name in whole if 2 * len(runs[name]) >= max(len(runs[one]) for one in whole)]
         common = sorted(set.intersection(*(runs[name] for name in whole)), key=str) if whole else []
         if not common:
             return []
@@ -199,8 +211,24 @@ def lines_of(panel: Panel, ours: int = 3, others: int = 2) -> list[str]:
 
 def read_panels(path: Path) -> list[Panel]:
     """The panels of one file of results; measurements without a model are left out."""
-    parts = read_parts(path).items()
-    return [make_panel(path, *part, records) for part, records in parts if "variance" not in records[0]]
+    parts = {part: [one for one in every if not measured(one)] for part, every in read_parts(path).items()}
+    return [make_panel(path, *part, records) for part, records in parts.items() if records]
+
+
+def read_overlaps(path: Path) -> list[Panel]:
+    """The measurements of consistency in one file of results."""
+    parts = {part: [one for one in every if OVERLAP in one] for part, every in read_parts(path).items()}
+    return [overlap_panel(path, *part, records) for part, records in parts.items() if records]
+
+
+def measured(record: Record) -> bool:
+    """Whether this is a measurement without a model."""
+    return any(name in record for name in MEASURED)
+
+
+def overlap_panel(path: Path, dataset: str, target: str | None, records: Sequence[Record]) -> Panel:
+    """The panel of measurements of consistency: its levels are overlaps."""
+    return make_panel(path, dataset, target, [{**record, "test": record.get(OVERLAP)} for record in records])
 
 
 def read_parts(path: Path) -> dict[tuple[str, str | None], list[Record]]:
@@ -235,7 +263,11 @@ def _check(record: Record, path: Path) -> None:
     run = given if isinstance(given, dict) else {}
     said = [f"run.{name}" for name in ("dataset", "method") if not isinstance(run.get(name), str)]
     said += [] if isinstance(run.get("seed"), int) else ["run.seed"]
-    if "variance" not in record:
+    if OVERLAP in record:
+        said += [name for name in OVERLAP_NEEDED if not _number(record.get(name))]
+        said += [] if record.get("metric") == OVERLAP else [f"metric ({OVERLAP})"]
+        said += [] if record.get("higher_is_better") is True else ["higher_is_better"]
+    elif not measured(record):
         said += [name for name in NEEDED if not _number(record.get(name))]
         said += [] if record.get("metric") in TOLERANCE else [f"metric (one of {', '.join(TOLERANCE)})"]
         said += [] if isinstance(record.get("higher_is_better"), bool) else ["higher_is_better"]

@@ -27,6 +27,7 @@ class Run:
         pruned: where the pruned graph is used: always, only in training, or only in validation and testing.
         limit: graphs of each split at most, and 256 times as many nodes of a single graph, to try things out.
         hops: measure the variance of neighbourhood sizes within these hops instead of training a model.
+        pairs: measure how alike two samples of a class are pruned, over so many pairs of each, instead of training.
         sparsity: entries that a function of the published presets looks at.
     """
 
@@ -49,6 +50,7 @@ class Run:
     limit: int | None = None
     hops: tuple[int, ...] = ()
     sparsity: int = 25
+    pairs: int = 0
 
     def __post_init__(self) -> None:
         if self.pruned not in PRUNED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 import tomllib
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -20,6 +21,7 @@ from typing import Any, Literal
 from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
 from lsprune.kernels import threads
 from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K, PAPER
+from lsprune.lab.own import OwnFiles
 from lsprune.lab.results import Results
 from lsprune.lab.runs import Run
 
@@ -29,7 +31,7 @@ class Part:
     """What is compared on one dataset; the fields are keys of a study file.
 
     Args:
-        model: one of `lab.models.MODELS`; none where `hops` are given.
+        model: one of `lab.models.MODELS`; none where `hops` or `pairs` are given.
         k: the most edges that a node keeps, for every method that has a budget.
         shares: shares of the edges to keep, for every such method.
         random_shares: shares for `random` alone, which the paper did not run at the k of the others.
@@ -53,6 +55,7 @@ class Part:
     patience: int | None = None
     limit: int | None = None
     sparsity: int = 25
+    pairs: int = 0
 
     def __post_init__(self) -> None:
         for method in self.methods:
@@ -63,10 +66,11 @@ class Part:
             _check(type(share) in (int, float) and 0 < share <= 1, "shares", "numbers in (0, 1]", share)
         for hop in self.hops:
             _check(type(hop) is int and hop >= 0, "hops", "whole numbers >= 0", hop)
+        _check(self.pairs >= 0, "pairs", "a whole number >= 0", self.pairs)
         if not (self.k or self.shares):
             raise OptionError("k or shares must be given, a list of at least one")
-        if bool(self.model) == bool(self.hops):
-            raise OptionError("either a model or hops must be given")
+        if sum(map(bool, (self.model, self.hops, self.pairs))) != 1:
+            raise OptionError("one of a model, hops and pairs must be given")
 
     def runs(self, study: str, seed: int) -> Iterator[Run]:
         """All runs of a seed."""
@@ -231,7 +235,7 @@ def run_study(
     budget: float | None = None,
     jobs: int = 1,
     device: str = "cpu",
-    data: str | None = None,
+    data: str | OwnFiles | None = None,
     watchers: Iterable[Any] = (),
     told: Callable[[Run, dict[str, Any]], None] | None = None,
 ) -> Status:
@@ -242,6 +246,7 @@ def run_study(
         budget: seconds; no run is started that would likely not end in time, judged by the longest one so far.
         jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
             shared a device do not compare with others, so every record says how many there were.
+        data: the folder of local datasets, or the files of the one graph that the study is about.
         watchers: `lab.watchers` who are told of every epoch; with several jobs, of the beginning and end of runs.
         told: called with every run and its record.
     """
@@ -268,18 +273,18 @@ def run_study(
     return replace(status(study, results, seeds), skipped=skipped)
 
 
-def do_run(run: Run, *, device: str, data: str | None, watchers: Iterable[Any] = ()) -> Outcome:
+def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iterable[Any] = ()) -> Outcome:
     """(the run, its seconds, its record or the error of ours that it met)."""
-    from lsprune.lab.train import train
-    from lsprune.lab.variance import measure
+    from lsprune.lab import consistency, train, variance
 
     begin = time.monotonic()
     try:
-        outcome = (
-            measure(run, data=data, watchers=watchers)
-            if run.hops
-            else train(run, device=device, data=data, watchers=watchers)
-        )
+        if run.hops:
+            outcome = variance.measure(run, data=data, watchers=watchers)
+        elif run.pairs:
+            outcome = consistency.measure(run, watchers=watchers)
+        else:
+            outcome = train.train(run, device=device, data=data, watchers=watchers)
     except LspruneError as error:
         return run, 0.0, error
     return run, time.monotonic() - begin, outcome
@@ -304,10 +309,11 @@ def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], watchers: tup
         yield work(run, watchers=watchers)
 
 
-def _share_cores(jobs: int) -> None:
-    """Leave the other processes their part of the cores, unless the user has said what to use."""
+def _begin_process(jobs: int) -> None:
+    """End without a word on Ctrl-C, of which the study tells; leave the other processes their part of the cores."""
     import torch
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     cores = max(1, threads.count() // jobs)
     os.environ.setdefault("LSPRUNE_THREADS", str(cores))
     if "OMP_NUM_THREADS" not in os.environ:
@@ -317,7 +323,7 @@ def _share_cores(jobs: int) -> None:
 def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: tuple[Any, ...], jobs: int) -> Doing:
     """The runs in `jobs` processes; each is started when another one has ended."""
     context = get_context("spawn")  # CUDA does not survive a fork
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_share_cores, initargs=(jobs,))
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
     try:
         going = {pool.submit(work, run) for run in islice(runs, jobs)}
         while going:

@@ -44,6 +44,26 @@ class Samples:
             self.edge_index, num_nodes=int(self.ptr[-1]), x=self.x, edge_attr=self.edge_attr, ptr=self.ptr
         )
 
+    def chosen(self, samples: Array) -> Samples:
+        """The samples of these numbers, as a set of their own."""
+        sizes, nodes = np.diff(self.edge_ptr)[samples], np.diff(self.ptr)[samples]
+        edge_ptr, ptr = np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(nodes))
+        edges = np.repeat(self.edge_ptr[samples] - edge_ptr[:-1], sizes) + np.arange(edge_ptr[-1])
+        rows = np.repeat(self.ptr[samples] - ptr[:-1], nodes) + np.arange(ptr[-1])
+        ends = self.edge_index[:, edges] - np.repeat(self.ptr[samples] - ptr[:-1], sizes)
+        return Samples(
+            x=self.x[rows], edge_index=ends, edge_attr=self.edge_attr[edges], y=self.y[samples], ptr=ptr,
+            edge_ptr=edge_ptr, centre_node=self.centre_node[rows], centre_edge=self.centre_edge[edges],
+        )  # fmt: skip
+
+    def parted(self, classes: int, each: int) -> tuple[Samples, Samples]:
+        """(the first `each` samples of each of the first `classes` classes, all the others)."""
+        order = np.argsort(self.y, kind="stable")
+        place = np.empty_like(order)  # of a sample within its class
+        place[order] = np.arange(order.size) - np.searchsorted(self.y[order], self.y[order])
+        wanted = (self.y < classes) & (place < each)
+        return self.chosen(np.flatnonzero(wanted)), self.chosen(np.flatnonzero(~wanted))
+
     def to_data_list(self) -> list[Any]:
         """One PyG `Data` for each sample, views of the arrays here; node numbers begin at 0 in each."""
         import torch

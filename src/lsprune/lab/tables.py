@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, median
 
 from lsprune.lab.methods import FRESH, REFERENCES
-from lsprune.lab.panels import FEWEST, WHOLE, Panel, Record, make_panel, read_parts, verdict
+from lsprune.lab.panels import FEWEST, OVERLAP, WHOLE, Panel, Record, make_panel, overlap_panel, read_parts, verdict
 from lsprune.lab.stats import Comparison, Estimate
 
 
@@ -90,6 +90,13 @@ def _top(means: Sequence[float], panel: Panel) -> float | None:
     return (max if panel.higher_is_better else min)(means, default=None)
 
 
+def overlap_table(panel: Panel) -> list[str]:
+    """Mean and interval of the overlap of all methods at all budgets."""
+    names = [f"k = {k}, {head}" if k else head for (k, _), head in zip(panel.budgets, heads(panel), strict=True)]
+    rows = [[escape(name), *(cell(panel.level(name, budget)) for budget in panel.budgets)] for name in panel.methods]
+    return table(["method", *names], rows)
+
+
 def gain_table(panel: Panel, rival: str) -> list[str]:
     """The calibrated LSPs against a rival at equal share: verdict, difference, interval."""
     rows = []
@@ -157,6 +164,8 @@ def study_tables(path: Path) -> str:
             lines += ["", f"### {dataset}" + (f", {target}" if target else "")]
         if "variance" in records[0]:
             lines += ["", *_variance(records)]
+        elif OVERLAP in records[0]:
+            lines += ["", *overlap_table(overlap_panel(path, dataset, target, records))]
         else:
             lines += ["", *_metric(make_panel(path, dataset, target, records))]
     return "\n".join(lines)

@@ -25,7 +25,9 @@ from lsprune.apply import prune
 from lsprune.errors import Lacking, LspruneWarning, OptionError
 from lsprune.lab.datasets import Dataset, load
 from lsprune.lab.datasets.generated import GENERATED, synthetic_dataset
+from lsprune.lab.datasets.own import own_dataset
 from lsprune.lab.methods import FRESH, pruner_for
+from lsprune.lab.own import OwnFiles
 from lsprune.lab.runs import Run
 from lsprune.lab.stack import Stack
 from lsprune.lab.tasks import Parts, Task, make_task, timed
@@ -37,9 +39,13 @@ NODES = 256  # of a single graph, for each graph that a limit allows
 
 
 def train(
-    run: Run, *, device: str = "cpu", data: str | None = None, watchers: Iterable[Watcher] = ()
+    run: Run, *, device: str = "cpu", data: str | OwnFiles | None = None, watchers: Iterable[Watcher] = ()
 ) -> dict[str, Any]:
-    """The record of one run: configuration, metrics, times, share kept, versions."""
+    """The record of one run: configuration, metrics, times, share kept, versions.
+
+    Args:
+        data: the folder of local datasets, or the files of the one graph that is not a dataset of the lab.
+    """
     watching = tuple(watchers)
     torch.manual_seed(run.seed)
     place = checked_device(device)
@@ -78,8 +84,10 @@ def circumstances(device: torch.device) -> dict[str, Any]:
 
 
 @cache
-def _dataset(name: str, data: str | None, limit: int | None) -> Dataset:
+def _dataset(name: str, data: str | OwnFiles | None, limit: int | None) -> Dataset:
     """The dataset of a study, kept for the next run of it. Of a generated set no more is made than a limit leaves."""
+    if isinstance(data, OwnFiles):
+        return own_dataset(data)
     if name in GENERATED:
         whole = GENERATED[name]
         return synthetic_dataset(whole if limit is None else replace(whole, samples=4 * limit))
@@ -104,7 +112,7 @@ def _graphs(dataset: Dataset, limit: int | None) -> tuple[Any, Any, Any]:
     return train, val, test
 
 
-def prepare(run: Run, data: str | None, executor: str | None = None) -> tuple[Parts, dict[str, Any]]:
+def prepare(run: Run, data: str | OwnFiles | None, executor: str | None = None) -> tuple[Parts, dict[str, Any]]:
     """The graphs of a run, pruned once with the same functions for all of them; and what its record says of that."""
     pruner = pruner_for(run.method, run.k, run.seed, keep=run.keep, sparsity=run.sparsity)
     dataset = _dataset(run.dataset, data, run.limit)

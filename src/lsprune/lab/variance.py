@@ -9,13 +9,14 @@ import torch
 
 from lsprune import adapters
 from lsprune.errors import OptionError
+from lsprune.lab.own import OwnFiles
 from lsprune.lab.runs import Run
 from lsprune.lab.train import circumstances, prepare
 from lsprune.lab.watchers import Watcher
 from lsprune.measure import neighbourhood_variance
 
 
-def measure(run: Run, *, data: str | None = None, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
+def measure(run: Run, *, data: str | OwnFiles | None = None, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
     """The record of one run: `variance` has a number for each of the hops."""
     watching = tuple(watchers)
     parts, pruned = prepare(run, data)

@@ -46,23 +46,26 @@ SHARES = ("largest", "homophily", *SPECTRAL)  # fields that are read in per cent
 Curves = Mapping[str, Mapping[float, float]]  # name: {share of edges kept: value}
 
 
-def consistency(curves: Curves, *, title: str = "", measure: str = "Consistency of kept edges") -> Figure:
+def consistency(
+    curves: Curves, *, title: str = "", measure: str = "Consistency of kept edges", axes: Any = None
+) -> Figure:
     """How alike the kept edges are, against the share kept; one line for each pruner.
 
     Args:
         curves: for each name the value at each share, from `aligned_consistency`, `consistency` or `stability`.
         measure: the name of the value.
+        axes: matplotlib's, to draw on; default a figure of its own. So in `scalar` and `degrees`.
 
     >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "local random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
     >>> figure.savefig("consistency.png")  # doctest: +SKIP
     """
-    figure, axes = _over_shares(curves, measure, None, title)
+    figure, axes = _over_shares(curves, measure, None, title, axes)
     values = _finite(curves)
     axes.set_ylim(min([0.0, *values]) * 1.05, max([1.0, *values]) * 1.02)
     return figure
 
 
-def scalar(curves: Curves, measure: str, *, unpruned: float | None = None, title: str = "") -> Figure:
+def scalar(curves: Curves, measure: str, *, unpruned: float | None = None, title: str = "", axes: Any = None) -> Figure:
     """Any measure that is one number, against the share of edges kept; one line for each pruner.
 
     Args:
@@ -72,7 +75,7 @@ def scalar(curves: Curves, measure: str, *, unpruned: float | None = None, title
 
     >>> figure = scalar({"LSP": {0.2: 40, 0.4: 3}}, "Isolated nodes", unpruned=0)  # doctest: +SKIP
     """
-    figure, axes = _over_shares(curves, measure, unpruned, title)
+    figure, axes = _over_shares(curves, measure, unpruned, title, axes)
     whole = {} if unpruned is None else {"unpruned": {1.0: unpruned}}
     axes.set_ylim(*_room(_finite(curves) + _finite(whole)))
     return figure
@@ -133,8 +136,9 @@ def collisions(curves: Mapping[str, CollisionCurve], *, title: str = "", keys: b
 
 
 def degrees(
-    graph: Graph, masks: Mapping[str, Array], *, side: str | None = None, title: str = "", whole: str = "unpruned"
-) -> Figure:
+    graph: Graph, masks: Mapping[str, Array], *, side: str | None = None, title: str = "", whole: str = "unpruned",
+    axes: Any = None,
+) -> Figure:  # fmt: skip
     """The share of nodes with at least so many neighbours, before and after pruning; both axes logarithmic.
 
     Args:
@@ -147,7 +151,7 @@ def degrees(
     what = {None: "Degree", "in": "In-degree", "out": "Out-degree"}.get(side)
     if what is None:
         raise OptionError(f'side must be "in", "out" or None, got {side!r}')
-    figure, axes = _canvas(title, what, "Share of nodes with at least this degree")
+    figure, axes = _canvas(title, what, "Share of nodes with at least this degree", axes)
     _tail(axes, node_degrees(graph, None, side), color=REFERENCE, linewidth=3, alpha=0.6, label=whole)
     for number, (name, mask) in enumerate(masks.items()):
         _tail(axes, node_degrees(graph, mask, side), color=_colour(number), linewidth=1.8, label=name)
@@ -205,9 +209,11 @@ def _of_field(
     return figure
 
 
-def _over_shares(curves: Curves, measure: str, unpruned: float | None, title: str) -> tuple[Figure, Any]:
+def _over_shares(
+    curves: Curves, measure: str, unpruned: float | None, title: str, axes: Any = None
+) -> tuple[Figure, Any]:
     """Values against the share of edges kept, with the level of the whole graph."""
-    figure, axes = _canvas(title, "Share of edges kept", measure)
+    figure, axes = _canvas(title, "Share of edges kept", measure, axes)
     _lines(axes, curves)
     if unpruned is not None:
         _level(axes, unpruned, "unpruned")
@@ -216,14 +222,20 @@ def _over_shares(curves: Curves, measure: str, unpruned: float | None, title: st
     return figure, axes
 
 
-def _canvas(title: str, across: str, up: str) -> tuple[Figure, Any]:
-    """An empty figure with named axes: the one place that imports matplotlib."""
+def canvas(high: int = 1, wide: int = 1) -> tuple[Figure, list[Any]]:
+    """An empty figure and its axes, row by row: the one place that imports matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependency("lsprune.measure.plots needs matplotlib: pip install 'lsprune[plots]'") from error
-    figure = Figure(figsize=(6.0, 4.0), dpi=150, layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(6.0 * wide, 4.0 * high), dpi=150, layout="constrained")
+    return figure, figure.subplots(high, wide, squeeze=False).ravel().tolist()
+
+
+def _canvas(title: str, across: str, up: str, axes: Any = None) -> tuple[Figure, Any]:
+    """Named axes without anything on them, those given or those of a new figure."""
+    axes = canvas()[1][0] if axes is None else axes
+    figure = axes.figure
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, LspruneWarning, OptionError
-from lsprune.lab.panels import NEEDED, TOLERANCE, Panel, Record, make_panel
+from lsprune.lab.panels import NEEDED, OVERLAP, OVERLAP_NEEDED, TOLERANCE, Panel, Record, make_panel, overlap_panel
 
 TIMES = ("test_seconds", "test_max")  # shown where they are numbers; older records have none
 
@@ -25,6 +25,7 @@ class Source:
         study: the name of the file, and of its folder where two files have the same name.
         panels: what was trained, for each dataset and target.
         variance: the measurements of neighbourhood sizes, for each dataset.
+        overlaps: the measurements of consistency, for each dataset.
     """
 
     path: Path
@@ -32,6 +33,7 @@ class Source:
     runs: int
     panels: tuple[Panel, ...]
     variance: dict[str, list[Record]]
+    overlaps: tuple[Panel, ...] = ()
 
 
 def read_sources(given: Sequence[Path]) -> list[Source]:
@@ -62,15 +64,19 @@ def result_files(place: Path) -> list[Path]:
 def _source(path: Path, study: str) -> Source:
     trained: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
     measured: dict[str, list[Record]] = defaultdict(list)
+    compared: dict[str, list[Record]] = defaultdict(list)
     count = 0
     for record in read_records(path):
         run, count = record["run"], count + 1
         if "variance" in record:
             measured[run["dataset"]].append(record)
+        elif OVERLAP in record:
+            compared[run["dataset"]].append(record)
         else:
             trained[run["dataset"], run.get("target")].append(record)
     panels = tuple(make_panel(path, dataset, target, records) for (dataset, target), records in trained.items())
-    return Source(path, study, count, panels, dict(measured))
+    overlaps = tuple(overlap_panel(path, dataset, None, records) for dataset, records in compared.items())
+    return Source(path, study, count, panels, dict(measured), overlaps)
 
 
 def read_records(path: Path) -> Iterator[Record]:
@@ -115,6 +121,9 @@ def _wrong(record: Record) -> Iterator[str]:
     if "variance" in record:
         yield from _wrong_variance(record)
         return
+    if OVERLAP in record:
+        yield from _wrong_overlap(record)
+        return
     yield from (name for name in NEEDED if not _number(record.get(name)))
     yield from (name for name in TIMES if name in record and not _number(record[name]))
     if record.get("metric") not in tuple(TOLERANCE):
@@ -139,6 +148,14 @@ def _wrong_variance(record: Record) -> Iterator[str]:
         yield "variance"
     if not _number(record.get("share")):
         yield "share"
+
+
+def _wrong_overlap(record: Record) -> Iterator[str]:
+    yield from (name for name in OVERLAP_NEEDED if not _number(record.get(name)))
+    if record.get("metric") != OVERLAP:
+        yield f"metric ({OVERLAP})"
+    if record.get("higher_is_better") is not True:
+        yield "higher_is_better"
 
 
 def _number(value: object) -> bool:

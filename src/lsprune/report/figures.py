@@ -70,7 +70,9 @@ def draw(source: Source, formats: Sequence[str]) -> dict[str, bytes]:
     for panel in source.panels:
         if panel.methods:
             datasets.setdefault(panel.dataset, []).append(panel)
-    drawings = [(name, partial(_curves, panels)) for name, panels in datasets.items()]
+    # The lines are those that validation chose in the first panel; a measurement has no validation, and all of them.
+    drawings = [(name, partial(_curves, panels, lines_of(panels[0]))) for name, panels in datasets.items()]
+    drawings += [(one.dataset, partial(_curves, [one], one.methods)) for one in source.overlaps if one.methods]
     drawings += [(name, partial(_variance, name, records)) for name, records in source.variance.items()]
     if not drawings:
         raise OptionError(f"{source.path} has no run with a pruned graph, so that there is nothing to draw")
@@ -92,9 +94,9 @@ def _print(drawing: Callable[[], Figure], formats: Sequence[str]) -> dict[str, b
         return {one: _bytes(figure, one) for one in formats}
 
 
-def _curves(panels: Sequence[Panel]) -> Figure:
-    """The metric against the share, a panel for each target; the lines are those that validation chose in the first."""
-    figure = curves(panels, lines_of(panels[0]), title=panels[0].name)
+def _curves(panels: Sequence[Panel], methods: Sequence[str]) -> Figure:
+    """The metric against the share, a panel for each target."""
+    figure = curves(panels, methods, title=panels[0].name)
     wide, high = figure.get_size_inches()
     figure.set_size_inches(WIDTH, WIDTH * high / wide)
     drawn = [line for axes in figure.axes for line in axes.get_lines()]

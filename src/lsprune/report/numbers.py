@@ -162,7 +162,14 @@ def _paper(panel: Panel) -> Data | None:
     return {"metric": points, "time": times} if points else None
 
 
-# Neighbourhood sizes, which need no model
+# Consistency and neighbourhood sizes, which need no model
+
+
+def overlap_data(panel: Panel) -> Data:
+    """The overlap of what two samples of a class keep, of each method and share."""
+    clock = Clock(None, None, None, "no model was trained")
+    methods = [_method(panel, name, ["test"], clock) for name in sorted(panel.methods, key=_place)]
+    return {"dataset": panel.dataset, "metric": METRICS[panel.metric], "methods": methods}
 
 
 def variance_data(dataset: str, records: list[Record]) -> Data:

@@ -24,13 +24,15 @@ from lsprune.adapters.atomic import atomic_write
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.report.data import Source, read_sources, result_files
 from lsprune.report.neighbourhood import neighbourhood_data
-from lsprune.report.numbers import Data, clock_of, panel_data, variance_data
+from lsprune.report.numbers import Data, clock_of, overlap_data, panel_data, variance_data
 from lsprune.report.views import advise, front_data
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SCRIPTS = ("draw.js", "chart.js", "tables.js", "curves.js", "extras.js", "neighbourhood.js", "start.js")
+SCRIPTS = (
+    "draw.js", "chart.js", "tables.js", "curves.js", "extras.js", "consistency.js", "neighbourhood.js", "start.js",
+)  # fmt: skip
 STYLES = ("page.css",)
 POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -89,7 +91,7 @@ def make_report(sources: Sequence[Source]) -> bytes:
 
 def report_data(sources: Sequence[Source]) -> Data:
     """All that the page shows, as plain data."""
-    panels, variance = [], []
+    panels, variance, consistency = [], [], []
     for source in sources:
         for panel in source.panels:
             clock = clock_of(panel)
@@ -97,7 +99,13 @@ def report_data(sources: Sequence[Source]) -> Data:
             more = {"study": source.study, "advice": advice, "front": front_data(panel, clock)}
             panels.append({**panel_data(panel, clock), **more})
         variance += [{"study": source.study, **variance_data(*part)} for part in source.variance.items()]
-    return {"panels": panels, "variance": variance, "neighbourhood": neighbourhood_data()}
+        consistency += [{"study": source.study, **overlap_data(panel)} for panel in source.overlaps if panel.methods]
+    return {
+        "panels": panels,
+        "consistency": consistency,
+        "variance": variance,
+        "neighbourhood": neighbourhood_data(),
+    }
 
 
 def embedded(data: Any) -> str:

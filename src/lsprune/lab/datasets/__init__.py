@@ -97,6 +97,16 @@ def _split(count: int, sizes: tuple[int, int], seed: int) -> list[Array]:
     return [np.sort(part) for part in np.split(order, np.cumsum(sizes))]
 
 
+def split_nodes(nodes: Array, seed: int) -> list[Array]:
+    """60, 20 and 20 % of these nodes, for training, validation and test.
+
+    >>> [part.tolist() for part in split_nodes(np.arange(10), 0)]
+    [[1, 2, 3, 4, 7, 8], [0, 6], [5, 9]]
+    """
+    count = len(nodes)
+    return [nodes[part] for part in _split(count, (count * 60 // 100, count * 20 // 100), seed)]
+
+
 def _masked(name: str, read: Any, seed: int) -> Dataset:
     """A graph that comes with its masks."""
     graph = read[0]
@@ -111,7 +121,7 @@ def _unmasked(name: str, read: Any, seed: int) -> Dataset:
     """A graph that gets masks over 60, 20 and 20 % of its nodes."""
     graph = read[0]
     count = graph.num_nodes
-    parts = _split(count, (count * 60 // 100, count * 20 // 100), seed)
+    parts = split_nodes(np.arange(count), seed)
     for key, part in zip(("train_mask", "val_mask", "test_mask"), parts, strict=True):
         graph[key] = torch.zeros(count, dtype=torch.bool)
         graph[key][torch.from_numpy(part)] = True

@@ -206,7 +206,6 @@ class Curves {
   }
 
   fileName() {
-    const name = [this.panel.study, this.panel.dataset, this.panel.target, this.field()].filter(Boolean).join("-");
-    return name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 80) || "results";
+    return plainName([this.panel.study, this.panel.dataset, this.panel.target, this.field()]);
   }
 }

@@ -18,6 +18,7 @@ function start() {
     curves.after.push((panel) => { if (panel !== last) { last = panel; showTrade(panel); showSides(panel); } });
     curves.start();
   }
+  new Consistency(data).start();
   new Variance(data).start();
   new Neighbourhood(data).start();
 }

@@ -36,8 +36,9 @@ class Legend {
         this.changed();
       },
     });
-    return html("div", { class: "all" }, set("Chosen few", (entry) => entry.on), set("All", () => true),
-      set("References only", (entry) => entry.kind === "level"));
+    const some = [set("Chosen few", (entry) => entry.on), set("All", () => true)];
+    if (this.entries.some((entry) => entry.kind === "level")) some.push(set("References only", (entry) => entry.kind === "level"));
+    return html("div", { class: "all" }, ...some);
   }
 
   row(entry) {
@@ -96,21 +97,26 @@ function showKey(holder, series) {
 
 const COLUMNS = ["line", "edges kept", "value", "low", "high", "runs", "train time", "test time", "pruning s"];
 
-function showTable(table, rows) {
-  const head = html("tr", {}, ...COLUMNS.map((text, i) => html("th", { scope: "col", class: i ? "number" : "", text })));
+function showTable(table, rows, columns = COLUMNS) {
+  const head = html("tr", {}, ...columns.map((text, i) => html("th", { scope: "col", class: i ? "number" : "", text })));
   const body = rows.map((row) => html("tr", {}, ...row.map((cell, i) => (
     html(i ? "td" : "th", { class: i ? "number" : "", scope: i ? null : "row", text: cell === null ? "" : String(cell) })))));
   table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...body));
 }
 
-function csvText(rows) {
+function csvText(rows, columns = COLUMNS) {
   const cell = (value) => {
     if (value === null) return "";
     if (typeof value === "number") return String(value);
     const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value; // a spreadsheet would run it as a formula
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return [COLUMNS, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+  return [columns, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+// A file name of these words: small letters, digits and hyphens.
+function plainName(words) {
+  return words.filter(Boolean).join("-").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 80) || "results";
 }
 
 function download(name, text) {

@@ -1,0 +1,251 @@
+"""A user's own graph: what its files say of edges, features, labels and split. No torch here: `inspect` needs none."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lsprune.adapters.files import read_edges
+from lsprune.adapters.files import suffix_of as edge_suffix
+from lsprune.adapters.files.archive import is_matrix, to_matrix
+from lsprune.adapters.files.content import stack
+from lsprune.adapters.files.npy import read_npy, read_npz
+from lsprune.errors import FormatError, OptionError
+from lsprune.graph import Array, Graph
+
+MASKS = ("train_mask", "val_mask", "test_mask")
+PARTS = ("train", "val", "test")
+NODE_SUFFIXES = (".npy", ".npz", ".parquet")
+LABEL = "y"
+_IDS = ("id", "node", "node_id")  # a column that numbers the rows is no feature
+_DECIDING = ("features", "label", "split", "split_seed", "edge_attr", "source", "target")
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnFiles:
+    """Where a graph of one's own is, and what in it is what. Row i of a node file is node i.
+
+    Args:
+        graph: an edge list as `lsprune.adapters.files.read_edges` reads it.
+        features: a file of nodes (`.npy`, `.npz`, `.parquet`), or the name of an array in `graph`; default its `x`.
+            Labels, masks and a column of ids in such a file are not features.
+        labels: a file of labels, where they are neither in `graph` nor in the file of features.
+        label: the name of the labels' array or column; default `y` where there is one.
+        split: names of three masks, or of one column with train, val and test; default `train_mask`, `val_mask` and
+            `test_mask` where they are.
+        split_seed: which random split, instead of masks.
+    """
+
+    graph: Path
+    features: str | None = None
+    labels: Path | None = None
+    label: str | None = None
+    split: tuple[str, ...] = ()
+    split_seed: int | None = None
+    edge_attr: tuple[str, ...] = ()
+    source: str | None = None
+    target: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.split) not in (0, 1, 3):
+            names = ", ".join(self.split)
+            raise OptionError(f"split must be three masks or one column, by commas, got {len(self.split)}: {names}")
+        if self.split and self.split_seed is not None:
+            raise OptionError(f"split_seed must not be given with split, got {self.split_seed} and {self.split[0]}")
+
+    @property
+    def node_file(self) -> Path | None:
+        """The file of features, if they are in a file of their own."""
+        named = Path(self.features or "")
+        return named if named.suffix.lower() in NODE_SUFFIXES else None
+
+    @property
+    def name(self) -> str:
+        """The graph's file name and its content's digest, such as `cora-1f2e3d4c`: another content, another name."""
+        stem = self.graph.name.removesuffix(edge_suffix(self.graph))
+        return f"{re.sub(r'[^A-Za-z0-9._-]+', '-', stem).strip('-.') or 'graph'}-{self.digest()[:8]}"
+
+    def digest(self) -> str:
+        """The hash of the bytes of all files and of what is read from them; paths have no part in it."""
+        told = hashlib.sha256()
+        for path in (self.graph, self.node_file, self.labels):
+            if path is not None:
+                with path.open("rb") as handle:
+                    told.update(hashlib.file_digest(handle, "sha256").digest())
+        said = {name: getattr(self, name) for name in _DECIDING}
+        said |= {"features": None if self.node_file else self.features, "label": self.label or LABEL}
+        told.update(repr(said).encode())
+        return told.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class OwnGraph:
+    """A graph with what its files say of the nodes."""
+
+    graph: Graph
+    y: Array | None  # [N] int64, -1 = not known
+    classes: tuple[str, ...]
+    masks: tuple[Array, Array, Array] | None  # [N] bool: train, val, test
+
+
+def read_own(files: OwnFiles) -> OwnGraph:
+    """The graph, its labels as classes 0, 1, .. and its split; each is checked against the number of nodes."""
+    nodes = _read_nodes(files.node_file, "features") if files.node_file else {}
+    given = _read_nodes(files.labels, "labels") if files.labels else {}
+    label = files.label or _only(given, files.labels)
+    x = _features(nodes, {label, *files.split, *MASKS}, files.node_file) if files.node_file else None
+    edges = read_edges(
+        files.graph, source=files.source, target=files.target, edge_attr=files.edge_attr,
+        num_nodes=None if x is None else x.shape[0],
+    )  # fmt: skip
+    stored = dict(getattr(edges.content, "arrays", {}))  # only a .npz holds more than edges
+    named = None if files.node_file else files.features
+    graph = _with_x(edges.graph, _need(stored, named, "features", files.graph) if named else x)
+    known = {**stored, **nodes, **given}
+    if files.label is not None:
+        _need(known, label, "label", files.labels or files.node_file or files.graph)
+    y, classes = _classes(known[label], label, graph.num_nodes) if label in known else (None, ())
+    return OwnGraph(graph, y, classes, _masks(files, known, graph.num_nodes))
+
+
+def _only(given: Columns, path: Path | None) -> str:
+    """The name of the labels where none was given: the usual one, or the only one in a file of labels."""
+    if path is None or LABEL in given:
+        return LABEL
+    if len(given) != 1:
+        raise OptionError(f"label must name one of {', '.join(given) or 'no arrays'} in {path}, got none")
+    return next(iter(given))
+
+
+def _with_x(graph: Graph, x: Any) -> Graph:
+    if x is None:
+        return graph
+    if x.ndim not in (1, 2) or x.shape[0] != graph.num_nodes or x.dtype.kind not in "fiub":
+        raise FormatError(
+            f"features must be numbers of shape [{graph.num_nodes}, d], a row for each node, got {x.dtype} "
+            f"{list(x.shape)}"
+        )
+    return replace(graph, x_source=x, x_target=x)
+
+
+def _need(columns: Mapping[str, Any], name: str, option: str, path: Path) -> Any:
+    if name not in columns:
+        there = ", ".join(columns) or "which holds no arrays of nodes"
+        other = {"label": "; --labels names another file", "features": ", or a file"}.get(option, "")
+        raise OptionError(f"{option} must be a name in {path} ({there}), got {name!r}{other}")
+    return columns[name]
+
+
+# Files of nodes
+
+
+def _read_nodes(path: Path, option: str) -> Columns:
+    """The columns or arrays of a file of nodes; those of Parquet as Arrow has them."""
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        return {"x" if option == "features" else LABEL: read_npy(path)}
+    if suffix == ".npz":
+        arrays = read_npz(path)
+        return {"x": to_matrix(arrays, path)} if is_matrix(arrays) else dict(arrays)
+    if suffix == ".parquet":
+        from lsprune.adapters.files.table import read_parquet
+
+        table = read_parquet(path)
+        return {name: table[name] for name in table.column_names}
+    raise FormatError(f"{option} must be a file with the suffix {', '.join(NODE_SUFFIXES)}, got {path}")
+
+
+def _features(nodes: Columns, others: set[str], path: Path) -> Any:
+    """The features in a file of nodes: what is neither a label, nor a part of the split, nor an id."""
+    left = [name for name in nodes if name not in others]
+    if path.suffix.lower() != ".parquet":
+        name = "x" if "x" in left else left[0] if len(left) == 1 else None
+        if name is None:
+            raise FormatError(f"{path}: features must be an array x, or the only other array, got {', '.join(left)}")
+        return nodes[name]
+    from lsprune.adapters.files.table import numbers
+
+    for name in left:
+        if name in _IDS:
+            _check_ids(numbers(nodes[name], name, path), name, path)
+    columns = [numbers(nodes[name], name, path) for name in left if name not in _IDS]
+    if not columns:
+        raise FormatError(f"{path}: features must be columns of numbers, got none beside {', '.join(nodes)}")
+    return stack(columns)
+
+
+def _check_ids(ids: Array, name: str, path: Path) -> None:
+    if not np.array_equal(ids, np.arange(ids.size)):
+        raise FormatError(f"{path}: column {name!r} must be 0, 1, 2, .. in order: row i is node i; sort the rows by it")
+
+
+def _plain(values: Any) -> Array:
+    """A column as a numpy array: missing numbers are NaN, missing strings None."""
+    if hasattr(values, "to_numpy"):
+        if str(values.type).startswith("dictionary"):
+            values = values.cast(values.type.value_type)
+        return np.asarray(values.to_numpy())
+    return np.asarray(values)
+
+
+# Labels and split
+
+
+def _classes(column: Any, name: str, nodes: int) -> tuple[Array, tuple[str, ...]]:
+    """(the class of each node, the classes' names): whole numbers or strings; below 0, NaN or nothing is not known."""
+    values = _plain(column)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.shape != (nodes,):
+        raise FormatError(f"label {name} must have shape [{nodes}], one for each node, got {list(values.shape)}")
+    if values.dtype.kind == "f":
+        known = np.isfinite(values) & (values >= 0)
+        if np.any(values[known] != np.floor(values[known])):
+            raise FormatError(f"label {name} must be whole numbers or strings, got {values[known][0]:g}, a measure?")
+        values = np.where(known, values, -1).astype(np.int64)
+    elif values.dtype.kind in "iub":
+        known = values >= 0 if values.dtype.kind == "i" else np.ones(nodes, bool)
+    else:
+        known = np.array([isinstance(value, str) and value != "" for value in values], bool)
+    names, place = np.unique(
+        values[known].astype(str if values.dtype.kind == "O" else values.dtype), return_inverse=True
+    )
+    y = np.full(nodes, -1, np.int64)
+    y[known] = place
+    return y, tuple(map(str, names.tolist()))
+
+
+def _masks(files: OwnFiles, known: Columns, nodes: int) -> tuple[Array, Array, Array] | None:
+    """The masks of the split that was asked for, or of the usual names; None where a random one is to be drawn."""
+    if files.split_seed is not None:
+        return None
+    if not files.split and not all(name in known for name in MASKS):
+        return None
+    names, place = files.split or MASKS, files.labels or files.node_file or files.graph
+    columns = [_plain(_need(known, name, "split", place)) for name in names]
+    if len(columns) == 1:
+        return _parts(columns[0], names[0], nodes)
+    first, second, third = (_mask(values, name, nodes) for values, name in zip(columns, names, strict=True))
+    return first, second, third
+
+
+def _parts(values: Array, name: str, nodes: int) -> tuple[Array, Array, Array]:
+    if values.shape != (nodes,):
+        raise FormatError(f"split {name} must have shape [{nodes}], one for each node, got {list(values.shape)}")
+    train, val, test = (np.asarray(values == part) for part in PARTS)
+    if not (train.any() and val.any() and test.any()):
+        there = ", ".join(sorted({str(value) for value in values[:1000]})[:5])
+        raise FormatError(f"split {name} must hold train, val and test, got {there}")
+    return train, val, test
+
+
+def _mask(values: Array, name: str, nodes: int) -> Array:
+    if values.shape != (nodes,) or not (values.dtype.kind == "b" or np.isin(values, (0, 1)).all()):
+        raise FormatError(f"split {name} must be [{nodes}] truth values, got {values.dtype} {list(values.shape)}")
+    return values.astype(bool)

@@ -1,0 +1,55 @@
+"""Parts of the page of results: what consistency is, the LSP that calibrates itself, and datasets run at one share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, verdict
+from lsprune.lab.tables import escape, in_units, per_cent, table
+
+AUTO = "lsp-auto"
+MOST = 0.501  # shares up to a half are what a pruner is judged by
+Link = Callable[[Panel], str]
+CONSISTENCY = """\
+Two samples of a class have the same edges, with noise on all vectors and a few nodes missing. The figure is the mean
+Jaccard overlap of what they keep among the edges that both have (1: the same edges survive), over 28 pairs a class;
+set, pairs and functions are drawn anew with every seed, and pruners learn from other samples. *position* keeps the
+first edges of a list, whose order survives the noise here: a mark to reach, which no real graph offers."""
+
+
+def calibrated_table(panels: Sequence[Panel], link: Link) -> list[str]:
+    """The gain of `lsp-auto` over both rivals at every share up to a half; empty where it was not run often enough."""
+    rows = []
+    for panel in panels:
+        for rival in RIVALS:
+            cells = "; ".join(_gains(panel, rival))
+            if cells:
+                rows.append([link(panel), rival, cells])
+    return table(["dataset", "against", "points, 95 % interval, verdict at each share"], rows) if rows else []
+
+
+def _gains(panel: Panel, rival: str) -> Iterator[str]:
+    for budget in panel.budgets:
+        share, gain = panel.column(budget), panel.gain(AUTO, rival, budget)
+        if share <= MOST and gain is not None and gain.runs >= FEWEST:
+            yield f"{per_cent(share)}: {in_units(panel, gain)} {verdict(gain)}"
+
+
+def point_table(panels: Sequence[Panel], link: Link) -> list[str]:
+    """Datasets that were run at one or two shares: what the LSP that validation chooses has there, and all LSPs."""
+    pairs = ((panel, budget) for panel in panels for budget in panel.budgets)
+    rows = [[link(panel), *cells] for panel, budget in pairs if (cells := _point(panel, budget))]
+    heads = ["dataset", "share", "unpruned", "random", "local random", "LSP that validation chooses"]
+    return table([*heads, "against the unpruned graph", "all calibrated LSPs"], rows) if rows else []
+
+
+def _point(panel: Panel, budget: Budget) -> list[str]:
+    levels = {name: one.mean for name in panel.methods if (one := panel.level(name, budget)) is not None}
+    best, whole = panel.best_lsp, panel.level("none")
+    if best is None or best not in levels or whole is None:
+        return []
+    gain, ours = panel.against_whole(best, budget), [levels[name] for name in panel.ours if name in levels]
+    said = "" if gain is None else f"{in_units(panel, gain)} {verdict(gain)}"
+    chance = [f"{levels[name]:.3f}" if name in levels else "" for name in RIVALS]
+    place = [per_cent(panel.column(budget)), f"{whole.mean:.3f}", *chance]
+    return [*place, f"{escape(best)} {levels[best]:.3f}", said, f"{min(ours):.3f} to {max(ours):.3f}"]
