@@ -57,7 +57,7 @@ $(VENV)/gnn: $(VENV)/core
 	@touch $@
 
 $(VENV)/dev: $(VENV)/gnn
-	$(PIP) --editable '.[gnn,dev]'
+	$(PIP) --editable '.[gnn,dev,spark]'
 	@touch $@
 
 clean:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["spark_cluster.py"]  # a program that a test runs
 DATA = Path(os.environ.get("LSPRUNE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 

@@ -26,7 +26,7 @@ def test_plain_edges_go_from_any_format_to_any_other(tmp_path: Path) -> None:
         text(tmp_path / "d.csv", "source,target,edge_weight\n0,1,.5\n1,2,1.25\n2,0,2.\n2,2,3.\n3,1,4.\n"),
     ]
     for i, path in enumerate(sources):
-        for suffix in (".npz", ".parquet", ".csv", ".tsv", ".txt", ".tsv.gz"):
+        for suffix in (".npz", ".parquet", ".csv", ".tsv", ".txt", ".tsv.gz", ".tsv.zst"):
             out = tmp_path / f"out{i}{suffix}"
             write_edges(out, read_edges(path), MASK)
             column = "column_2" if suffix == ".txt" else "edge_weight"
@@ -91,7 +91,7 @@ def edge_lists(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @settings(max_examples=25, deadline=None)
-@given(edge_lists(), st.sampled_from([".npz", ".parquet", ".csv", ".tsv", ".txt", ".csv.gz"]))
+@given(edge_lists(), st.sampled_from([".npz", ".parquet", ".csv", ".tsv", ".txt", ".csv.gz", ".csv.zst"]))
 def test_round_trip(drawn: tuple, suffix: str) -> None:
     source, target, mask = drawn
     with tempfile.TemporaryDirectory() as folder:
@@ -104,7 +104,7 @@ def test_round_trip(drawn: tuple, suffix: str) -> None:
         assert pairs(small) == list(zip(source[mask], target[mask], strict=True))
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".csv", ".txt", ".csv.gz", ".npy"])
+@pytest.mark.parametrize("suffix", [".npz", ".parquet", ".csv", ".txt", ".csv.gz", ".csv.zst", ".npy"])
 def test_a_file_cut_short_is_refused_at_every_byte(tmp_path: Path, suffix: str) -> None:
     edges = np.arange(24).reshape(2, 12) * 37 % 12
     start = save(tmp_path / "in.npz", edge_index=edges)
@@ -132,7 +132,7 @@ def test_a_file_cut_short_is_refused_at_every_byte(tmp_path: Path, suffix: str) 
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.sampled_from([".npz", ".parquet", ".csv", ".txt", ".csv.gz"]), st.integers(0, 10**6), st.integers(1, 255))
+@given(st.sampled_from([".npz", ".parquet", ".csv", ".csv.gz", ".csv.zst"]), st.integers(0, 10**6), st.integers(1, 255))
 def test_a_damaged_byte_gives_edges_or_one_of_our_errors(suffix: str, at: int, change: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         start = save(Path(folder) / "in.npz", edge_index=EDGES)

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from files_helpers import kept, pairs, text
@@ -51,6 +52,19 @@ def test_text_gzip_both_ways(tmp_path: Path) -> None:
     assert raw[4:8] == bytes(4)  # no date inside
     write_edges(tmp_path / "plain.csv", read, np.array([False, True]))
     assert (tmp_path / "plain.csv").read_bytes() == b"source,target\n1,2\n"
+
+
+def test_text_zstd_both_ways(tmp_path: Path) -> None:
+    (tmp_path / "in.csv.zst").write_bytes(pa.compress(b"source,target\n0,1\n1,2\n", "zstd", asbytes=True))
+    read = read_edges(tmp_path / "in.csv.zst")
+    for name in ("one.csv.zst", "two.csv.zst"):
+        write_edges(tmp_path / name, read, np.array([False, True]))
+    with pa.input_stream(tmp_path / "one.csv.zst", compression="zstd") as stream:
+        assert stream.read() == b"source,target\n1,2\n"
+    assert (tmp_path / "one.csv.zst").read_bytes() == (tmp_path / "two.csv.zst").read_bytes()
+    (tmp_path / "bad.csv.zst").write_bytes(b"source,target\n0,1\n")
+    with pytest.raises(FormatError, match="not a readable zstd file"):
+        read_edges(tmp_path / "bad.csv.zst")
 
 
 def test_text_attributes_and_names(tmp_path: Path) -> None:

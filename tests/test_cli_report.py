@@ -12,7 +12,9 @@ from typer.testing import CliRunner
 
 from lab_records import comparison, save
 from lsprune.cli import app
-from report_records import results, sizes
+from lsprune.lab.panels import read_overlaps
+from lsprune.report.figures import _curves
+from report_records import overlaps, results, sizes
 
 pytest.importorskip("jinja2")
 
@@ -38,10 +40,10 @@ def test_a_report_is_written_and_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert told == {
         "path": str(tmp_path / "r.html"),
         "bytes": (tmp_path / "r.html").stat().st_size,
-        "studies": ["compare", "compare-graphs", "neighbourhood-variance"],
+        "studies": ["compare", "compare-graphs", "consistency", "neighbourhood-variance"],
     }
     monkeypatch.chdir(tmp_path)
-    assert re.match(r"report\.html: 3 studies, 0\.\d\d MB", good("report").stdout)
+    assert re.match(r"report\.html: 4 studies, 0\.\d\d MB", good("report").stdout)
     assert (tmp_path / "report.html").read_bytes() == (tmp_path / "r.html").read_bytes().replace(
         f"{tmp_path}/results".encode(), b"results"
     )
@@ -121,6 +123,20 @@ def test_odd_names_make_plain_file_names_of_their_own(folder: Path) -> None:
 def test_neighbourhood_sizes_have_a_figure_too(folder: Path) -> None:
     good("figures", folder / "results" / "sizes.jsonl", "--out", folder / "out", "--format", "svg")
     assert [path.name for path in (folder / "out").iterdir()] == ["sizes-cora.svg"]
+
+
+def test_consistency_has_a_figure_with_all_its_lines(folder: Path) -> None:
+    path = save(overlaps(), folder / "results" / "alike.jsonl")
+    written = good("figures", path, "--out", folder / "out", "--json").stdout
+    assert json.loads(written) == [
+        str(folder / "out" / f"alike-synthetic-small.{kind}") for kind in ("png", "svg", "pdf")
+    ]
+    (panel,) = read_overlaps(path)
+    axes = _curves([panel], panel.methods).axes[0]
+    drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    assert list(drawn) == ["random", "lsp-e", "position"]
+    assert list(drawn["lsp-e"]) == pytest.approx([0.46, 0.56])
+    assert axes.get_ylabel() == "Overlap of what two samples keep"
 
 
 def test_figures_that_cannot_be_drawn_are_refused(folder: Path) -> None:

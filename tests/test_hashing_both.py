@@ -181,7 +181,7 @@ def test_executors_and_threads_give_the_same_keys(hash):
         expected = keys_of(pruner, graph, executor="reference")
         for threads in (1, 3):
             np.testing.assert_array_equal(keys_of(pruner, graph, threads=threads), expected)
-        fits = [pruner._fitted_on(graph, runtime(n, name)) for n, name in ((1, "reference"), (1, "cpu"), (3, "cpu"))]
+        fits = [pruner.fitted_on(graph, runtime(n, name)) for n, name in ((1, "reference"), (1, "cpu"), (3, "cpu"))]
         assert fits[0] == fits[1] == fits[2]
 
 

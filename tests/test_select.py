@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsprune import Graph, LocalRandom
-from lsprune.kernels import reference
+from lsprune.kernels import Runtime, reference
 from lsprune.kernels.mix import OWNER
 from lsprune.select import quotas, target_count
 
@@ -18,11 +18,15 @@ def star_graph(degrees, ptr=None):
     return Graph.from_edges((np.zeros_like(owner), owner), num_nodes=len(degrees), ptr=ptr)
 
 
+def offsets(degrees):
+    return np.append(0, np.cumsum(np.asarray(degrees, np.int64)))
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.floats(0.001, 1.0), st.integers(0, 5))
 @FEW
 def test_budget_is_the_largest_k_and_the_rest_by_hashed_owner(degrees, keep, seed):
     degree = np.array(degrees)
-    quota = quotas(degree, star_graph(degrees), LocalRandom(keep=keep, seed=seed))
+    quota = quotas(offsets(degree), star_graph(degrees), LocalRandom(keep=keep, seed=seed), Runtime())
     target = int(np.floor(keep * degree.sum() + 0.5))
     k = max(k for k in range(32) if np.minimum(k, degree).sum() <= target)
     if k > degree.max():
@@ -41,8 +45,8 @@ def test_budgets_of_several_graphs_are_those_of_each(graphs, keep):
     degrees = np.array([d for graph in graphs for d in graph], int)
     ptr = np.cumsum([0, *(len(graph) for graph in graphs)])
     pruner = LocalRandom(keep=keep, seed=3)
-    together = quotas(degrees, star_graph(degrees, ptr), pruner)
-    alone = [quotas(np.array(graph, int), star_graph(graph), pruner) for graph in graphs if graph]
+    together = quotas(offsets(degrees), star_graph(degrees, ptr), pruner, Runtime())
+    alone = [quotas(offsets(graph), star_graph(graph), pruner, Runtime()) for graph in graphs if graph]
     np.testing.assert_array_equal(
         np.minimum(together, degrees), np.minimum(np.concatenate([*alone, np.empty(0, int)]), degrees)
     )

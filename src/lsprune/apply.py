@@ -154,16 +154,18 @@ def checked_mask(graph: Graph, pruner: Masker, run: Runtime) -> Outcome:
     if isinstance(pruner, type) or not hasattr(pruner, "mask_graph"):
         raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
     found = pruner.mask_graph(graph, run)
-    if pruner.symmetric is None and not _SAID and not graph.undirected and not graph.bipartite and not found.mask.all():
-        _warn_undirected(graph, run)
+    quiet = pruner.symmetric is not None or bool(_SAID) or graph.undirected or graph.bipartite or bool(found.mask.all())
+    if not quiet and found_undirected(graph, run):
+        warn_undirected()
     return found
 
 
 _SAID: list[bool] = []  # the warning is given once in a process
 
 
-def _warn_undirected(graph: Graph, run: Runtime) -> None:
-    if found_undirected(graph, run):
+def warn_undirected() -> None:
+    """Say, once in a process, that the directions of an undirected graph are pruned one by one."""
+    if not _SAID:
         _SAID.append(True)
         warnings.warn(
             "the graph is undirected, and each direction of an edge is pruned by itself: the result is directed. "

@@ -162,20 +162,27 @@ def _canonical(matrix: Any) -> Any:
 
 
 def _category(column: Array, name: str, kind: int, seed: int, size: int | None) -> Part:
+    least, most = (int(column.min()), int(column.max())) if column.size else (0, -1)
+    return Part(category_rows(name, kind, seed, least, most, column.size, size), column)
+
+
+def category_rows(
+    name: str, kind: int, seed: int, least: int, most: int, count: int, size: int | None = None
+) -> CategoryRows:
+    """The rows of M for `count` values of a category from `least` to `most`; `size` is what `fit` found."""
     if size == 0:
         raise GraphError(f"{name} must be a vector as when fitted, got one integer column, which is a category")
-    least, most = (int(column.min()), int(column.max())) if column.size else (0, -1)
     values = most + 1 if size is None else size
     if least < 0 or most >= values:
         wrong = least if least < 0 else most
         known = f"in [0, {values})" if size is not None else ">= 0"
         raise GraphError(f"{name} as a category must be {known}{' as fitted' * (size is not None)}, got {wrong}")
-    if values > max(MOST_CATEGORIES, 4 * column.size):
+    if size is None and values > max(MOST_CATEGORIES, 4 * count):
         raise GraphError(
             f"{name} is one integer column, so a category, but has values up to {most}; if they are quantities such as "
             f"times or counts, make them floats"
         )
-    return Part(CategoryRows(name, max(values, 1), kind, seed), column)
+    return CategoryRows(name, max(values, 1), kind, seed)
 
 
 def _float32(values: Array) -> Array:

@@ -54,7 +54,7 @@ def explain_node(
     if not 0 <= node < degree.shape[0]:
         raise GraphError(f"node must be in [0, {degree.shape[0]}), got {node}")
     both_ways = rules.symmetric is not None or graph.undirected
-    quota = degree if both_ways and rules.keep is not None else quotas(degree, graph, rules)
+    quota = degree if both_ways and rules.keep is not None else quotas(owned.indptr, graph, rules, run)
     mine = np.zeros_like(quota)
     mine[node] = steps = min(int(quota[node]), int(degree[node])) if not source.replace else int(quota[node])
     start, stop = int(owned.indptr[node]), int(owned.indptr[node + 1])

@@ -6,7 +6,8 @@ pruner returns is aligned with the edges in this very order. Grouping by owner h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -41,6 +42,8 @@ class Graph:
     target_ptr: Array | None = None
     bipartite: bool = False
     undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
+    ids: tuple[Array, Array] | None = None  # of sources and targets in the whole graph, where this is a part of it
+    grouped: Grouped | None = None  # when the edges came by owner already; then there is no source and no target
 
     @classmethod
     def from_edges(
@@ -142,6 +145,8 @@ class Graph:
     @property
     def num_edges(self) -> int:
         """Number of directed edges, self-loops and duplicates included."""
+        if self.grouped is not None:
+            return self.grouped.edges
         given = self.target if self.source is None else self.source
         assert given is not None
         return int(given.shape[0])
@@ -179,6 +184,7 @@ class Owned:
     indptr: Array  # [owners + 1] int64
     neighbour: Array  # [slots]
     edge: Array | None  # [slots] the caller's edge of each slot; None: the same number
+    degree: Array | None = None  # [neighbours] in the whole graph, where this is a part of it
 
     def edges(self, lo: int, hi: int) -> Array:
         """The caller's edge ids of the slots lo..hi."""
@@ -187,6 +193,32 @@ class Owned:
     def owners(self, lo: int, hi: int) -> Array:
         """The owner of each slot of the owners lo..hi."""
         return np.repeat(np.arange(lo, hi), np.diff(self.indptr[lo : hi + 1]))
+
+    def blocks(self, slots: int = 1 << 20) -> Iterator[tuple[int, int]]:
+        """Ranges lo..hi of owners with about `slots` slots each, in order."""
+        count, owners = self.neighbour.shape[0], self.indptr.shape[0] - 1
+        cuts = np.searchsorted(self.indptr, np.arange(1, max(-(-count // slots), 1)) * slots)
+        borders = [0, *cuts.tolist(), owners]
+        return ((lo, hi) for lo, hi in itertools.pairwise(borders) if hi > lo)
+
+    def count_neighbours(self, counts: Array) -> Array:
+        """Add to counts[node] the number of slots in which each node is the neighbour; gives `counts`."""
+        if self.degree is not None:
+            counts += self.degree
+            return counts
+        for lo in range(0, self.neighbour.shape[0], 1 << 20):
+            np.add.at(counts, self.neighbour[lo : lo + (1 << 20)], 1)
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Edges that were grouped by owner before, as those of a graph on disk are."""
+
+    owned: Owned
+    side: Side
+    loops: bool  # self-loops are among them
+    edges: int  # number of edges, self-loops included
 
 
 def _ends(edge_index: Any) -> tuple[Array, Array]:

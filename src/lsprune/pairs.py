@@ -58,9 +58,9 @@ def symmetric_mask(
     parallel = blank.parallel
     if rules.k is not None:
         quota = np.maximum(degree, rules.k) if parallel else np.full(degree.shape, rules.k, np.int64)
-        rank = _known(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True))
+        rank = known(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True))
         pairs = pair_up(owner, owned.neighbour, rank, nodes)
-        return (_pair_ranks(pairs, rank, mode) <= rules.k)[pairs.of_slot]
+        return (pair_ranks(pairs, rank, mode) <= rules.k)[pairs.of_slot]
     assert rules.keep is not None
     base = node_base(graph.target_ptr if rules.side == "in" else graph.source_ptr)
     member, graphs = which_graph(graph.target_ptr, nodes, rules.pooled)
@@ -71,20 +71,20 @@ def symmetric_mask(
     def enough(ranks: Array) -> bool:
         if parallel:
             return False
-        ready = _pair_ranks(blank, _known(ranks), mode) < FOREVER
+        ready = pair_ranks(blank, known(ranks), mode) < FOREVER
         return bool(np.all(np.bincount(member_of_pair[ready], minlength=graphs) >= target))
 
-    rank = _known(choose(owned, degree, source, bases, rules.seed, runtime, ranked=True, stop=enough))
+    rank = known(choose(owned, degree, source, bases, rules.seed, runtime, ranked=True, stop=enough))
     pairs = pair_up(owner, owned.neighbour, rank, nodes)
     local = owner - base[owner] if base.size else owner
     return _best_pairs(pairs, rank, mode, member[owner], local, target, rules.seed)[pairs.of_slot]
 
 
-def _known(ranks: Array) -> Array:
+def known(ranks: Array) -> Array:
     return np.where(ranks == 0, FOREVER, ranks).astype(np.int64)
 
 
-def _pair_ranks(pairs: Pairs, rank: Array, mode: str) -> Array:
+def pair_ranks(pairs: Pairs, rank: Array, mode: str) -> Array:
     """The rank of each pair; of a pair of one, its own."""
     if mode == "union":
         out = np.full(pairs.count, FOREVER, np.int64)
@@ -99,7 +99,7 @@ def _best_pairs(
     pairs: Pairs, rank: Array, mode: str, member: Array, local_owner: Array, target: Array, seed: int
 ) -> Array:
     """The target[g] first pairs of each graph by (pair rank, hash of the owner that gives it, owner id)."""
-    ranks = _pair_ranks(pairs, rank, mode)
+    ranks = pair_ranks(pairs, rank, mode)
     giver = rank == ranks[pairs.of_slot]  # the slots whose owner sets the rank
     where, who = pairs.of_slot[giver], local_owner[giver]
     hashed = draw(seed, OWNER, who)

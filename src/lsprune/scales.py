@@ -16,6 +16,7 @@ from lsprune.attributes import AnyRows, Part, SparseRows
 from lsprune.errors import GraphError
 from lsprune.graph import Array
 from lsprune.kernels import BLOCK_VALUES, Runtime, check_row
+from lsprune.kernels.threads import spans
 
 SAMPLE = 1 << 14  # rows looked at to choose a scale
 _ROWS, _SAMPLE_ROWS = 1 << 11, 1 << 10  # rows a thread takes at a time
@@ -72,7 +73,11 @@ def fit_scales(parts: Mapping[str, Part], *, unit: bool, runtime: Runtime) -> di
             if part.rows.dim == 0:
                 raise GraphError(f"{part.rows.name} must have at least one column, got none")
             done[id(part.rows)] = replace(fit(part.rows, runtime), categories=part.categories)
-    scales = {role: done[id(part.rows)] for role, part in parts.items()}
+    return alike({role: done[id(part.rows)] for role, part in parts.items()}, unit=unit)
+
+
+def alike(scales: Mapping[str, Scale], *, unit: bool) -> dict[str, Scale]:
+    """The scales of the single parts made to go with each other: of one weight, or in one common fixed point."""
     if unit:
         return _balanced(scales)
     least = min(scale.exponent for scale in scales.values())
@@ -89,22 +94,32 @@ def _balanced(scales: Mapping[str, Scale]) -> dict[str, Scale]:
 def _fit_unit(rows: AnyRows, runtime: Runtime) -> Scale:
     """Centre: the mean of the unit rows. Scale: the finest power of two that clips under 1/128 of their energy."""
     kernels = runtime.module
-    total, count = _column_sums(rows, runtime), max(rows.count, 1)
-    centre = (2 * total + count) // (2 * count)  # rounded mean in 1/65536ths
+    centre = unit_centre(_column_sums(rows, runtime), rows.count)
     middle = centre.astype(np.int32)
-    sample = _sample(rows)
+    sample = Sample.of(rows.name, rows.count, rows.dim)
     histogram, squares, lock = np.zeros(64, np.int64), np.zeros(rows.dim, np.int64), Lock()
 
     def spread(lo: int, hi: int) -> None:
         counts, sums = np.zeros(64, np.int64), np.zeros(rows.dim, np.int64)
-        kernels.unit_spread(rows.take(sample[lo:hi]), middle, counts, sums)
+        kernels.unit_spread(rows.take(sample.rows(lo, hi)), middle, counts, sums)
         with lock:
             histogram[:] += counts
             squares[:] += sums
 
     runtime.spread(sample.size, spread, _rows_at_a_time(rows, _SAMPLE_ROWS))
+    return unit_scale(centre, histogram, squares, sample.size)
+
+
+def unit_centre(sums: Array, count: int) -> Array:
+    """The mean of `count` unit rows in 1/65536ths, rounded, from the sums of their columns."""
+    count = max(count, 1)
+    return (2 * sums + count) // (2 * count)
+
+
+def unit_scale(centre: Array, histogram: Array, squares: Array, count: int) -> Scale:
+    """The scale of unit rows from what `unit_spread` says of a sample of `count` of them."""
     exponent = _finest(histogram)
-    variance = squares // max(sample.size, 1)
+    variance = squares // max(count, 1)
     return Scale(
         exponent=exponent,
         centre=tuple(_rescaled(centre, exponent + 8 - 16).tolist()),
@@ -135,12 +150,23 @@ def _rows_at_a_time(rows: AnyRows, most: int) -> int:
     return max(min(most, BLOCK_VALUES // max(rows.dim, 1)), 1)
 
 
-def _sample(rows: AnyRows) -> Array:
-    """All rows of edges, whose order must not matter; of nodes up to SAMPLE, evenly spaced, fewer of very wide ones."""
-    if rows.name == "edge_attr":
-        return np.arange(rows.count, dtype=np.int64)
-    size = min(rows.count, max(min(SAMPLE, (1 << 24) // max(rows.dim, 1)), 16))
-    return np.arange(size, dtype=np.int64) * rows.count // max(size, 1)
+@dataclass(frozen=True)
+class Sample:
+    """Some row numbers out of `count`, evenly spaced; those of edges may be very many, so they are never all there."""
+
+    size: int
+    count: int
+
+    @classmethod
+    def of(cls, name: str, count: int, dim: int) -> Sample:
+        """All rows of edges, whose order must not matter; of nodes up to SAMPLE, fewer of very wide ones."""
+        most = count if name == "edge_attr" else max(min(SAMPLE, (1 << 24) // max(dim, 1)), 16)
+        return cls(min(count, most), count)
+
+    def rows(self, lo: int, hi: int) -> Array:
+        """The row numbers lo..hi of the sample."""
+        ids = np.arange(lo, hi, dtype=np.int64)
+        return ids if self.size == self.count else ids * self.count // self.size
 
 
 def _finest(histogram: Array) -> int:
@@ -167,8 +193,12 @@ def _roots(values: Array) -> Array:
 
 def _fit_raw(rows: AnyRows, runtime: Runtime) -> Scale:
     """Fixed point for raw values: the largest |entry| just fits 16 bits."""
-    exponent = min(14 - _top_power(rows, runtime), 40)
-    return Scale(exponent, unit=False, centre=(0,) * rows.dim, spread=(0,) * rows.dim)
+    return raw_scale(_top_power(rows, runtime), rows.dim)
+
+
+def raw_scale(top: int, dim: int) -> Scale:
+    """The scale of raw rows whose largest |entry| has the power of two `top`."""
+    return Scale(min(14 - top, 40), unit=False, centre=(0,) * dim, spread=(0,) * dim)
 
 
 def _top_power(rows: AnyRows, runtime: Runtime) -> int:
@@ -183,7 +213,12 @@ def _top_power(rows: AnyRows, runtime: Runtime) -> int:
         tops.append(found)
 
     runtime.spread(rows.count, top, _rows_at_a_time(rows, _ROWS))
-    return (max(tops) >> 23) - 127
+    return power_of(max(tops))
+
+
+def power_of(top: int) -> int:
+    """The power of two of a number that `raw_top` gave."""
+    return (top >> 23) - 127
 
 
 def _fit_column(rows: AnyRows, runtime: Runtime) -> Scale:
@@ -192,21 +227,49 @@ def _fit_column(rows: AnyRows, runtime: Runtime) -> Scale:
     The centre is the median and the scale that of nearly all distances from it, so that neither a large offset (a date)
     nor a few odd values take all digits.
     """
-    sample, finest = _sample(rows), 14 - _top_power(rows, runtime) + _FINER
+    sample, finest = Sample.of(rows.name, rows.count, 1), column_finest(_top_power(rows, runtime))
     if not sample.size:
         return Scale(finest, unit=False, centre=(0,), spread=(0,))
-    fine = np.empty(sample.size, np.int32)
+    fine = runtime.zeros(sample.size, np.int32)
 
     def fill(lo: int, hi: int) -> None:
-        fine[lo:hi] = np.rint(np.ldexp(rows.take(sample[lo:hi])[:, 0].astype(np.float64), finest))
+        fine[lo:hi] = column_fine(rows.take(sample.rows(lo, hi)), finest)
 
     runtime.spread(sample.size, fill, 1 << 16)
-    centre = int(np.partition(fine, sample.size // 2)[sample.size // 2])
-    off = np.abs(fine.astype(np.int64) - centre)
-    counts = np.bincount(np.frexp(off.astype(np.float64))[1], minlength=64)
-    more = np.cumsum(counts[::-1])[::-1] * 128 > sample.size  # whether 1/128 of the rows have so many bits or more
-    less = min(max(int(np.flatnonzero(more)[-1]) - 15, 0), _FINER)
-    near = np.minimum(off >> less, 32767)
+    fine.partition(sample.size // 2)
+    centre = int(fine[sample.size // 2])
+    less = column_coarser(distances(fine, centre, 0)[0], sample.size)
+    return column_scale(finest, less, centre, distances(fine, centre, less)[1], sample.size)
+
+
+def column_finest(top: int) -> int:
+    """The exponent that a column is first looked at with: its largest |entry| just fits 30 bits."""
+    return 14 - top + _FINER
+
+
+def column_fine(values: Array, finest: int) -> Array:
+    """The entries `[n, 1]` of a column in units of 2^-finest, int32 `[n]`."""
+    return np.rint(np.ldexp(values[:, 0].astype(np.float64), finest)).astype(np.int32)
+
+
+def column_coarser(bits: Array, count: int) -> int:
+    """Bits to drop such that all but 1/128 of `count` entries are within 16 bits of the centre."""
+    more = np.cumsum(bits[::-1])[::-1] * 128 > count  # whether 1/128 of the rows have so many bits or more
+    return min(max(int(np.flatnonzero(more)[-1]) - 15, 0), _FINER)
+
+
+def column_scale(finest: int, less: int, centre: int, squares: int, count: int) -> Scale:
+    """The scale of a column from its median, the bits to drop and the squares of `count` distances."""
     middle = int(_rescaled(np.array([centre]), -less)[0]) if less else centre
-    variance = int((near * near).sum()) * 1024 // sample.size
-    return Scale(finest - less, unit=False, centre=(middle,), spread=(math.isqrt(variance),))
+    return Scale(finest - less, unit=False, centre=(middle,), spread=(math.isqrt(squares * 1024 // count),))
+
+
+def distances(values: Array, centre: int, less: int) -> tuple[Array, int]:
+    """How many values are how many bits from the centre, and the sum of their squares without the last `less` bits."""
+    counts, squares = np.zeros(64, np.int64), 0
+    for lo, hi in spans(values.shape[0], 1 << 20):
+        off = np.abs(values[lo:hi].astype(np.int64) - centre)
+        counts += np.bincount(np.frexp(off.astype(np.float64))[1], minlength=64)
+        near = np.minimum(off >> less, 32767)
+        squares += int((near * near).sum())
+    return counts, squares

@@ -16,10 +16,12 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
 from lsprune.kernels import Runtime, plain
 from lsprune.kernels.mix import OWNER, draw
+from lsprune.kernels.threads import spans
 
 TIES = ("hash", "id", "position")
 FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
 _BLOCK = 1 << 16  # edges whose keys are made at a time
+OWNERS = 1 << 20  # owners looked at at a time, where all of them would take much memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +74,9 @@ def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
 
 def by_owner(graph: Graph, side: str, runtime: Runtime, *, skip: bool = False) -> Owned:
     """The edges of the graph by owner, without self-loops if `skip`."""
+    if graph.grouped is not None:
+        assert graph.grouped.side == side and graph.grouped.loops != skip, "grouped for another pruner"
+        return graph.grouped.owned
     owners = graph.num_targets if side == "in" else graph.num_sources
     if graph.rows == ("target" if side == "in" else "source"):
         neighbour = graph.source if side == "in" else graph.target
@@ -94,6 +99,8 @@ def node_base(ptr: Array | None) -> Array:
 def bases(graph: Graph, side: str) -> tuple[Array, Array]:
     """(owner base, neighbour base): first id of its graph for every node of either side, or empty."""
     source, target = node_base(graph.source_ptr), node_base(graph.target_ptr)
+    if graph.ids is not None:  # what is left when a base is taken away must be the id in the whole graph
+        source, target = (np.arange(ids.shape[0]) - ids for ids in graph.ids)
     return (target, source) if side == "in" else (source, target)
 
 
@@ -117,37 +124,37 @@ def target_count(keep: float, edges: Array) -> Array:
     return np.floor(keep * edges.astype(np.float64) + 0.5).astype(np.int64)
 
 
-def quotas(degree: Array, graph: Graph, rules: Rules) -> Array:
+def quotas(indptr: Array, graph: Graph, rules: Rules, runtime: Runtime) -> Array:
     """How many edges each owner keeps at most, `[owners]` int64: k, or what meets `keep` to the edge in each graph."""
+    quota = runtime.zeros(indptr.shape[0] - 1, np.int64)
     if rules.k is not None:
-        return np.full(degree.shape, rules.k, np.int64)
+        quota[:] = rules.k
+        return quota
     assert rules.keep is not None
     ptr = graph.target_ptr if rules.side == "in" else graph.source_ptr
-    member, graphs = which_graph(ptr, degree.shape[0], rules.pooled)
-    edges = _sums(degree, member, graphs)
-    target = target_count(rules.keep, edges)
-    level = _levels(degree, member, target, graphs)
-    quota = level[member]
+    if ptr is None or rules.pooled:
+        _one_budget(indptr, rules.keep, _local(ptr, quota.shape[0]), rules.seed, quota, runtime)
+        return quota
+    degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
+    member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))
+    target = target_count(rules.keep, _sums(degree, member, graphs))
+    level = _levels(degree, np.ones(1, np.int64), member, target)
+    quota += level[member]
     left = target - _sums(np.minimum(quota, degree), member, graphs)
-    return quota + _first_owners(degree > quota, member, left, _local(ptr, degree.shape[0]), rules.seed)
+    quota += _first_owners(degree > quota, member, left, _local(ptr, degree.shape[0]), rules.seed)
+    return quota
 
 
 def _sums(values: Array, member: Array, graphs: int) -> Array:
-    if graphs == 1:
-        return np.array([values.sum()], np.int64)
     out = np.zeros(graphs, np.int64)
     np.add.at(out, member, values)
     return out
 
 
-def _levels(degree: Array, member: Array, target: Array, graphs: int) -> Array:
-    """The largest k of each graph with sum of min(k, degree) <= target, by bisection in all graphs at once."""
+def _levels(degree: Array, weight: Array, member: Array, target: Array) -> Array:
+    """The largest k of each graph with sum of min(k, degree) * weight <= target, by bisection in all graphs at once."""
+    graphs = target.shape[0]
     low, high = np.zeros(graphs, np.int64), np.full(graphs, int(degree.max(initial=0)), np.int64)
-    if graphs == 1:  # degrees by how often they occur: bisection over few numbers
-        values, counts = np.unique(degree, return_counts=True)
-        degree, weight, member = values, counts, np.zeros(values.shape, np.int64)
-    else:
-        weight = np.ones(1, np.int64)
     while np.any(low < high):
         middle = (low + high + 1) // 2
         fits = _sums(np.minimum(degree, middle[member]) * weight, member, graphs) <= target
@@ -155,12 +162,69 @@ def _levels(degree: Array, member: Array, target: Array, graphs: int) -> Array:
     return low
 
 
-def _local(ptr: Array | None, nodes: int) -> Array:
-    return np.arange(nodes) if ptr is None else np.arange(nodes) - node_base(ptr)
+def _one_budget(indptr: Array, keep: float, local: Array | None, seed: int, quota: Array, runtime: Runtime) -> None:
+    """Fill in what each owner keeps in one graph; a block of owners at a time, for there may be very many."""
+    degrees, counts = _degree_counts(indptr)  # by how often they occur: bisection over few numbers
+    level, left = share_of(keep, degrees, counts)
+    quota[:] = level
+    if left:
+        _first_of_one(indptr, level, left, int(counts[degrees > level].sum()), local, seed, quota, runtime)
 
 
-def _first_owners(candidate: Array, member: Array, left: Array, local: Array, seed: int) -> Array:
+def share_of(keep: float, degrees: Array, counts: Array) -> tuple[int, int]:
+    """(edges that every owner keeps, owners that keep one more) in one graph, from how often degrees occur."""
+    target = target_count(keep, np.array([(degrees * counts).sum()]))
+    level = int(_levels(degrees, counts, np.zeros(degrees.shape, np.int64), target)[0])
+    return level, int(target[0] - (np.minimum(degrees, level) * counts).sum())
+
+
+def _first_of_one(
+    indptr: Array, level: int, left: int, candidates: int, local: Array | None, seed: int, quota: Array,
+    runtime: Runtime,
+) -> None:  # fmt: skip
+    """One more for the `left` owners of more than `level` edges that come first by splitmix64(seed, owner id), id."""
+    hashed = runtime.zeros(candidates, np.uint64)
+
+    def who(lo: int, hi: int) -> tuple[Array, Array]:
+        some = np.flatnonzero(np.diff(indptr[lo : hi + 1]) > level) + lo
+        return some, draw(seed, OWNER, some if local is None else local[some])
+
+    at = 0
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        some = who(lo, hi)[1]
+        hashed[at : at + some.shape[0]] = some
+        at += some.shape[0]
+    hashed.partition(left - 1)
+    last = hashed[left - 1]
+    equal = left - int(np.count_nonzero(hashed[:left] < last))  # of those with the very last hash, by id
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        some, draws = who(lo, hi)
+        same = np.flatnonzero(draws == last)
+        quota[some[draws < last]] += 1
+        quota[some[same[:equal]]] += 1
+        equal -= min(equal, same.shape[0])
+
+
+def _degree_counts(indptr: Array) -> tuple[Array, Array]:
+    """The degrees that occur, and how often."""
+    found = [
+        np.unique(np.diff(indptr[lo : hi + 1]), return_counts=True) for lo, hi in spans(indptr.shape[0] - 1, OWNERS)
+    ]
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    degrees, place = np.unique(np.concatenate([degree for degree, _ in found]), return_inverse=True)
+    counts = np.zeros(degrees.shape, np.int64)
+    np.add.at(counts, place, np.concatenate([count for _, count in found]))
+    return degrees, counts
+
+
+def _local(ptr: Array | None, nodes: int) -> Array | None:
+    return None if ptr is None else np.arange(nodes) - node_base(ptr)
+
+
+def _first_owners(candidate: Array, member: Array, left: Array, local: Array | None, seed: int) -> Array:
     """1 for the left[g] owners of each graph that come first by splitmix64(seed, owner id), then id."""
+    assert local is not None
     extra = np.zeros(candidate.shape, np.int64)
     if not left.any():
         return extra
@@ -181,34 +245,47 @@ def choose(
     `stop(ranks)` may end the work early, after any block of steps.
     """
     start = np.uint64(seed & (2**64 - 1))
-    degree = np.diff(owned.indptr)
     slots = owned.neighbour.shape[0]
     if source.bottom:
-        ranks = np.zeros(slots, np.int32)
+        ranks = runtime.zeros(slots, np.int32)
         keys = source.keys(0, 1, 1)
         over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
             lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), quota, bases, source.ties, start,
             ranked, ranks))  # fmt: skip
         return ranks
-    busy = degree > quota  # owners with a choice to make; the others keep all they have
-    if source.replace:
-        needed = int(quota.max(initial=0))
-    else:
-        needed = int((np.minimum(quota, degree) if ranked else quota * busy).max(initial=0))
+    needed = _steps_needed(owned.indptr, quota, ranked, source.replace)
+    taken = runtime.zeros(slots, np.uint8)
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
         source.check()
-        return np.repeat((~busy).astype(np.uint8), degree)
-    taken = np.zeros(slots, np.uint8)
-    ranks = np.zeros(slots if ranked else 0, np.int32)
+        for lo, hi in spans(quota.shape[0], OWNERS):
+            degree = np.diff(owned.indptr[lo : hi + 1])
+            taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
+        return taken
+    ranks = runtime.zeros(slots if ranked else 0, np.int32)
     for first in range(0, needed, STEPS):
         count = min(STEPS, needed - first)
         _one_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
         if ranked:
-            fresh = (taken != 0) & (ranks == 0)
-            ranks[fresh] = taken[fresh].astype(np.int32) + first
+            runtime.spread(slots, lambda lo, hi, first=first: _note(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]
             if stop is not None and stop(ranks):
                 break
     return ranks if ranked else taken
+
+
+def _steps_needed(indptr: Array, quota: Array, ranked: bool, replace: bool) -> int:
+    """The most steps that an owner with a choice to make has; the others keep all they have."""
+    most = 0
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        degree, some = np.diff(indptr[lo : hi + 1]), quota[lo:hi]
+        steps = some if replace else np.minimum(some, degree) if ranked else some * (degree > some)
+        most = max(most, int(steps.max(initial=0)))
+    return most
+
+
+def _note(taken: Array, first: int, ranks: Array) -> None:
+    """The rank of what this block of steps took."""
+    fresh = (taken != 0) & (ranks == 0)
+    ranks[fresh] = taken[fresh].astype(np.int32) + first
 
 
 def _one_block(
@@ -243,8 +320,8 @@ def over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]
     parts = max(1, -(-slots // min(_BLOCK, max(slots // (16 * runtime.threads), 1 << 12))))
     cuts = np.searchsorted(owned.indptr, np.arange(parts + 1) * slots // parts)
     cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
-    spans = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
-    runtime.spread(len(spans), lambda i, _: work(*spans[i]), 1)
+    ranges = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
+    runtime.spread(len(ranges), lambda i, _: work(*ranges[i]), 1)
 
 
 def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
@@ -266,9 +343,11 @@ def owners_outcome(
     With `quota`, an owner is known to keep something when it has something and its quota is not 0.
     """
     mask = to_mask(graph, owned, taken, self_loops, runtime)
-    if graph.bipartite or self_loops == "edge":  # slots that are self-loops join a node to nobody
-        return outcome(graph, mask, runtime)
     rows, module = owned.indptr.shape[0] - 1, runtime.module
+    if graph.bipartite:
+        return Outcome(mask, 0)
+    if self_loops == "edge":  # slots that are self-loops join a node to nobody
+        return Outcome(mask, _isolated(owned, taken, graph.num_nodes, runtime))
     had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
     if quota is None:
         has = np.zeros(rows, np.uint8)
@@ -282,11 +361,26 @@ def owners_outcome(
     return Outcome(mask, int((had > has).sum()))
 
 
+def _isolated(owned: Owned, taken: Array, nodes: int, runtime: Runtime) -> int:
+    """Nodes that have a slot with another node and keep none."""
+    had, has = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
+
+    def touch(lo: int, hi: int) -> None:
+        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+        owner = owned.owners(lo, hi).astype(owned.neighbour.dtype)
+        kept = np.not_equal(taken[start:stop], 0).view(np.uint8)
+        runtime.module.touch(owner, owned.neighbour[start:stop], kept, 0, stop - start, had, has)
+
+    over_owners(owned, runtime, touch)
+    return int((had > has).sum())
+
+
 def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Array:
     """The mask in the caller's edge order; self-loops that did not take part are kept ("free") or not ("drop")."""
+    mask = runtime.zeros(graph.num_edges, bool)
     if owned.edge is None:
-        return np.not_equal(taken, 0)
-    mask = np.empty(graph.num_edges, bool)
+        runtime.spread(taken.shape[0], lambda lo, hi: np.not_equal(taken[lo:hi], 0, out=mask[lo:hi]))
+        return mask
     if owned.edge.shape[0] < mask.shape[0]:
         mask[:] = self_loops == "free"
     edge = owned.edge

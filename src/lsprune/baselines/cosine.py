@@ -82,7 +82,7 @@ def _products(own: AnyRows, other: AnyRows, runtime: Runtime) -> Callable[[Array
 
 
 def _dense(rows: AnyRows, runtime: Runtime) -> tuple[Array, ...]:
-    out = np.empty((rows.count, rows.dim), np.int16)
+    out = runtime.zeros((rows.count, rows.dim), np.int16)
 
     def one(block: Array, lo: int, hi: int) -> int:
         begins = np.arange(hi - lo + 1) * rows.dim

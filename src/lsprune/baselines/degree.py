@@ -30,7 +30,7 @@ class LowDegree(Local):
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """The degree of the neighbour as key."""
-        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side))
+        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), 1)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -49,18 +49,18 @@ class LocalDegree(Local):
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """The degree of the neighbour as key, turned round."""
-        return by_neighbour(owned, -neighbour_degrees(graph, owned, self.side))
+        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), -1)
 
 
-def neighbour_degrees(graph: Graph, owned: Owned, side: str) -> Array:
+def neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -> Array:
     """The degree of every node that can be a neighbour, on its own side of the edges, int64."""
-    return np.bincount(owned.neighbour, minlength=graph.num_sources if side == "in" else graph.num_targets)
+    return owned.count_neighbours(runtime.zeros(graph.num_sources if side == "in" else graph.num_targets, np.int64))
 
 
-def by_neighbour(owned: Owned, table: Array) -> Source:
-    """A source with one int64 key for each neighbour."""
+def by_neighbour(owned: Owned, table: Array, sign: int) -> Source:
+    """A source with one int64 key for each neighbour, turned round with sign -1."""
 
     def of(lo: int, hi: int) -> Array:
-        return table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], None]
+        return sign * table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], None]
 
     return Source(lambda first, count, total: EdgeKeys(of), bottom=True)

@@ -70,14 +70,16 @@ class Jaccard(Local):
 
     def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
         """The number of equal min-hashes of owner and neighbour, for every slot; functions go in blocks of 16."""
-        local = np.arange(nodes) - (base if base.size else 0)
-        counts, module = np.zeros(owned.neighbour.shape[0], np.int32), runtime.module
+        counts, module = runtime.zeros(owned.neighbour.shape[0], np.int32), runtime.module
         for first in range(0, self.hashes, STEPS):
             width = min(STEPS, self.hashes - first)
-            table, rows = np.empty((nodes, width), np.uint32), np.full((nodes, width), EMPTY)
+            table, rows = (runtime.zeros((nodes, width), np.uint32) for _ in range(2))
+            rows[:] = EMPTY
 
-            def fill(z: int, _: int, first: int = first, table: Array = table) -> None:
-                table[:, z] = draw(self.seed, MINHASH, first + z, local) >> np.uint64(33)
+            def fill(lo: int, hi: int, first: int = first, table: Array = table) -> None:
+                local = np.arange(lo, hi) - (base[lo:hi] if base.size else 0)
+                steps = np.arange(first, first + table.shape[1])[None, :]
+                table[lo:hi] = draw(self.seed, MINHASH, steps, local[:, None]) >> np.uint64(33)
 
             def least(lo: int, hi: int, table: Array = table, rows: Array = rows) -> None:
                 module.min_rows(owned.indptr, owned.neighbour, table, lo, hi, rows)
@@ -85,7 +87,7 @@ class Jaccard(Local):
             def compare(lo: int, hi: int, rows: Array = rows) -> None:
                 module.count_equal(owned.indptr, owned.neighbour, rows, lo, hi, counts)
 
-            runtime.spread(width, fill, 1)
+            runtime.spread(nodes, fill, 1 << 14)
             runtime.spread(nodes, least)
             runtime.spread(nodes, compare)
         return counts

@@ -45,10 +45,11 @@ class TopWeight(Local):
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """The weight as key, turned round."""
-        key = descending(self._weights(graph)) if graph.num_edges else np.empty(0, np.int64)
+        weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
 
         def of(lo: int, hi: int) -> Array:
-            return key[owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi])), None]
+            ids = owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi]))
+            return descending(weights[ids], ids)[:, None]
 
         return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
 
@@ -67,8 +68,8 @@ class TopWeight(Local):
         return np.asarray(values.reshape(values.shape[0], columns)[:, at])
 
 
-def descending(weights: Array) -> Array:
-    """int64 keys that fall as the weights rise; equal for equal weights, and for 0.0 and -0.0."""
+def descending(weights: Array, ids: Array) -> Array:
+    """int64 keys of the edges `ids` that fall as the weights rise; equal for equal ones, and for 0.0 and -0.0."""
     if weights.dtype.kind == "u" and weights.dtype.itemsize == 8:
         return ~(weights ^ np.uint64(1 << 63)).view(np.int64)
     if weights.dtype.kind != "f":
@@ -78,6 +79,6 @@ def descending(weights: Array) -> Array:
     finite = np.isfinite(single)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise GraphError(f"edge_attr must be finite in float32, got {single[row]} in row {row}")
+        raise GraphError(f"edge_attr must be finite in float32, got {single[row]} in row {int(ids[row])}")
     bits = single.view(np.int32).astype(np.int64)
     return np.asarray(~np.where(bits < 0, bits ^ 0x7FFFFFFF, bits))

@@ -6,6 +6,7 @@ Libraries that take long to import (numba, pyarrow) are loaded by the command th
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import time
 from collections.abc import Mapping
@@ -16,8 +17,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsprune.cli.compare import compare_command
+from lsprune.cli.inspect import inspect_command
 from lsprune.cli.report import figures_command, report_command
 from lsprune.cli.say import (
+    INTERRUPTED,
     Json,
     Report,
     comparison_table,
@@ -28,6 +32,8 @@ from lsprune.cli.say import (
     steps,
     training_table,
 )
+from lsprune.cli.spark import spark_prune_command
+from lsprune.cli.stream import refuse, stream, stream_table, verify_command
 from lsprune.cli.study import Smoke, chosen_study, listed, study_app, watching
 from lsprune.errors import OptionError
 
@@ -39,16 +45,26 @@ PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
 
 app = typer.Typer(
     name="lsprune",
-    help="Prune the edges of a graph so that a graph neural network trains on less and learns as much.",
+    help="""Prune the edges of a graph so that a graph neural network trains on less and learns as much.
+
+    Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
+
+    Example: lsprune inspect mine.npz --plot mine.png
+    """,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
 
 def main() -> None:
-    """Run the command line; the entry point of the `lsprune` script."""
-    app()
+    """Run the command line; the entry point of the `lsprune` script. Ctrl-C is one line and exit code 130."""
+    try:
+        app(prog_name="lsprune")
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was
+            typer.echo("interrupted", err=True)
+        raise
 
 
 def _version(wanted: bool) -> None:
@@ -63,8 +79,12 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 
 
 app.add_typer(study_app, name="study")
+app.command("verify")(verify_command)
+app.command("inspect")(inspect_command)
+app.command("compare")(compare_command)
 app.command("report")(report_command)
 app.command("figures")(figures_command)
+app.command("spark-prune")(spark_prune_command)
 
 
 @app.callback()
@@ -108,11 +128,27 @@ def prune_command(
     seed: Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None,
+    streamed: Annotated[
+        bool, typer.Option("--stream", help="For graphs that do not fit in memory; IN may be a folder.")
+    ] = False,
+    memory: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="With --stream: ceiling of memory (default 2GB).")
+    ] = None,
+    scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder of scratch files.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="With --stream: go on with a run that was stopped.")] = False,
+    map_ids: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="With --stream: number ids of any kind, mapping in this Parquet file."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Prune the edge list IN and write what is kept to OUT.
 
     OUT appears whole or not at all, and is never IN.
+
+    Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
+
+    Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
     """
     hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
     options: dict[str, Any] = {
@@ -123,12 +159,24 @@ def prune_command(
     }  # fmt: skip
     if any(value is not None for value in hashing.values()):
         options["hash"] = {"name": hash_family or "projection", **_given(hashing)}
-    columns = tuple(listed(edge_attr))
+    columns, files = tuple(listed(edge_attr)), {"input": str(source_file), "output": str(output_file)}
     with errors(), steps(3) as step:
         from lsprune.adapters.files import check_output, read_edges, write_edges
 
-        check_output(output_file, source_file, *([features] if features else []))
         pruner = make_pruner(method, preset, _given(options))
+        if streamed:
+            step(f"streaming {source_file.name}")
+            report = stream(
+                source_file, output_file, pruner, features=features, edge_attr=columns, source=source, target=target,
+                num_nodes=num_nodes, map_ids=map_ids, memory=memory or "2GB", scratch=scratch, resume=resume,
+                threads=threads,
+            )  # fmt: skip
+            show(
+                {**files, "pruner": pruner.to_dict(), **report}, as_json, lambda: stream_table(output_file.name, report)
+            )
+            return
+        refuse(memory=memory, scratch=scratch, resume=resume, map_ids=map_ids)
+        check_output(output_file, source_file, *([features] if features else []))
         step(f"reading {source_file.name}")
         read = read_edges(
             source_file, source=source, target=target, edge_attr=columns, features=features, num_nodes=num_nodes
@@ -137,9 +185,8 @@ def prune_command(
         mask, report = measured(read.graph, pruner, threads)
         step(f"writing {output_file.name}")
         write_edges(output_file, read, mask)
-    files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
     with errors():
-        show({**files, **report}, as_json, lambda: kept_table(output_file.name, report))
+        show({**files, "pruner": pruner.to_dict(), **report}, as_json, lambda: kept_table(output_file.name, report))
 
 
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,7 +195,10 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 @app.command("methods")
 def methods_command(as_json: Json = False) -> None:
-    """List the pruning methods and hash families."""
+    """List the pruning methods and hash families.
+
+    Example: lsprune methods --json
+    """
     with errors():
         from lsprune.baselines import METHODS
         from lsprune.hashing import FAMILIES
@@ -166,7 +216,10 @@ def demo_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The report to write.")] = Path("lsprune-demo.html"),
     as_json: Json = False,
 ) -> None:
-    """Prune a generated graph with several methods, then train on generated graphs pruned by each (2 minutes)."""
+    """Prune a generated graph with several methods, then train on generated graphs pruned by each (2 minutes).
+
+    Example: lsprune demo --smoke -o demo.html
+    """
     methods = ("lsp", "random", "local-random")
     with errors(), steps(len(methods) + 1) as step:
         step("making a graph of 20,000 nodes and 200,000 edges")

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Report = dict[str, Any]
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Errors a user can meet become one line and exit code 1, warnings one line each."""
+    """Errors a user can meet become one line and exit code 1, warnings one line each, Ctrl-C exit code 130."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LspruneWarning)
         warnings.showwarning = _show_warning
@@ -34,6 +35,8 @@ def errors() -> Iterator[None]:
             say("error", error)
         except MemoryError as error:
             say("error", f"not enough memory ({error or 'the graph is too large'})")
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
         else:
             return
     raise typer.Exit(1)

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from lsprune.lab.study import Status, Study
     from lsprune.lab.watchers import Watcher
 
-study_app = typer.Typer(help="Run the paper's experiments, and your own, in slices that can be stopped at any time.")
+study_app = typer.Typer(
+    help="""Run the paper's experiments, and your own, in slices that can be stopped at any time.
+
+    Example: lsprune study list
+    """
+)
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
@@ -29,12 +34,16 @@ Methods = Annotated[str, typer.Option(metavar="LIST", help="Only these methods, 
 Datasets = Annotated[str, typer.Option(metavar="LIST", help="Only these datasets of the study, by commas.")]
 Targets = Annotated[str, typer.Option(metavar="LIST", help="Only these regression targets, by commas.")]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Epochs (default: the study's).")]
+Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
 
 
 @study_app.command("list")
 def study_list(as_json: Json = False) -> None:
-    """List the studies that come with lsprune."""
+    """List the studies that come with lsprune.
+
+    Example: lsprune study list --json
+    """
     with errors():
         from lsprune.lab import study
 
@@ -52,7 +61,7 @@ def study_run(
     budget: Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")] = None,
     out: Out = Path("results"),
     data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    device: Device = "cpu",
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, each in its own process.")] = 1,
     k: Ks = "",
     methods: Methods = "",
@@ -71,7 +80,7 @@ def study_run(
     with errors():
         from lsprune.lab import study
 
-        seconds, begun, reports = None if budget is None else _seconds(budget), time.monotonic(), []
+        seconds, begun, reports = None if budget is None else seconds_of(budget), time.monotonic(), []
         if jobs > 1 and (tensorboard or wandb):
             raise OptionError("jobs must be 1 with tensorboard or wandb, which follow one run at a time")
         for one in study.names() if name == "all" else [name]:
@@ -86,7 +95,7 @@ def study_run(
                 )  # fmt: skip
             reports.append({"study": chosen.name, **asdict(now)})
             if not as_json:
-                show({}, False, lambda report=reports[-1]: _status_text(report))  # type: ignore[misc]
+                show({}, False, lambda report=reports[-1]: status_text(report))  # type: ignore[misc]
         if as_json:
             show(reports if name == "all" else reports[0], True, str)
 
@@ -104,13 +113,16 @@ def study_status(
     smoke: Smoke = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far a study is."""
+    """Say how far a study is.
+
+    Example: lsprune study status cora --seeds 5
+    """
     with errors():
         from lsprune.lab import study
 
         chosen, results = chosen_study(name, out, smoke, k, methods, datasets, targets, epochs)
         report = {"study": chosen.name, **asdict(study.status(chosen, results, seeds))}
-        show(report, as_json, lambda: _status_text(report))
+        show(report, as_json, lambda: status_text(report))
 
 
 @study_app.command("page")
@@ -162,7 +174,8 @@ def watching(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterat
         yield watching
 
 
-def _seconds(text: str) -> float:
+def seconds_of(text: str) -> float:
+    """The seconds of a time such as 90s, 9m or 2h."""
     unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
     number = text[:-1] if unit else text
     try:
@@ -176,12 +189,14 @@ def _seconds(text: str) -> float:
 
 def _tell(run: Run, record: Mapping[str, Any]) -> None:
     said = ", ".join(f"{hops} hops {value:.5g}" for hops, value in record.get("variance", {}).items())
+    said = f"overlap {record['overlap']:.4f}" if "overlap" in record else said
     if not said:
         said = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
     typer.echo(f"{run.study}: {run}: share {record['share']:.3f}, {said}")
 
 
-def _status_text(report: Report) -> str:
+def status_text(report: Report) -> str:
+    """How far a study is, in a line."""
     missing = report["total"] - report["done"]
     left = "complete" if not missing else f"{missing} to do; the same command goes on"
     left = "skipped: " + "; ".join(report["skipped"].values()) if report["skipped"] else left
@@ -189,4 +204,5 @@ def _status_text(report: Report) -> str:
 
 
 def listed(text: str) -> list[str]:
+    """The names of a list by commas."""
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -20,6 +20,7 @@ from lsprune.kernels import Runtime, check_row, not_finite
 from lsprune.race import BITS, finish
 from lsprune.scales import Scale
 
+TABLE_ROWS = 1 << 14  # rows of a table made at a time
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
 NOBODY = 2**31 - 1  # no int32 key may reach this
 RACE_BITS = 18
@@ -118,7 +119,7 @@ def uniform(view: View, draws: Array) -> Array:
 def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
     """<row, weights[z]> for every row of a part: `[R, width]`, int32 where that is exact, else int64."""
     small = scale.unit and part.rows.dim <= 1 << 17 and width is not None
-    out = np.zeros((part.rows.count, width or weights.shape[0]), np.int32 if small else np.int64)
+    out = view.runtime.zeros((part.rows.count, width or weights.shape[0]), np.int32 if small else np.int64)
     centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.project
     if isinstance(part.rows, SparseRows):
         return _project_sparse(view, part.rows, scale, centre, weights)
@@ -129,7 +130,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
 
 
 def _project_sparse(view: View, rows: SparseRows, scale: Scale, centre: Array, weights: Array) -> Array:
-    out, kernel = np.zeros((rows.count, weights.shape[0]), np.int64), view.runtime.module.project_sparse
+    out, kernel = view.runtime.zeros((rows.count, weights.shape[0]), np.int64), view.runtime.module.project_sparse
 
     def one(lo: int, hi: int) -> None:
         parts = rows.compressed(lo, hi)
@@ -158,11 +159,23 @@ def of_nodes(view: View, table: Array) -> Keys:
     if table.dtype == np.int32 and table.shape[1] in (8, 16):
         return NodeKeys(table)
     if table.size == 0 or (table.min() >= -(2**31) and table.max() < NOBODY):
-        padded = np.zeros((table.shape[0], 8 if table.shape[1] <= 8 else 16), np.int32)
+        padded = view.runtime.zeros((table.shape[0], 8 if table.shape[1] <= 8 else 16), np.int32)
         padded[:, : table.shape[1]] = table
         return NodeKeys(padded)
     owned = view.owned
     return EdgeKeys(lambda lo, hi: table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]].astype(np.int64))
+
+
+def in_blocks(view: View, count: int, rows: Callable[[int, int], Array]) -> Array:
+    """The table whose rows lo..hi are rows(lo, hi), made in blocks: what they take besides is never all in memory."""
+    empty = rows(0, 0)
+    out = view.runtime.zeros((count, *empty.shape[1:]), empty.dtype)
+
+    def one(lo: int, hi: int) -> None:
+        out[lo:hi] = rows(lo, hi)
+
+    view.runtime.spread(count, one, TABLE_ROWS)
+    return out
 
 
 def of_sums(
@@ -173,9 +186,12 @@ def of_sums(
     With the neighbour part alone this is a table; otherwise keys are made for a block of owners at a time.
     """
     if edge is None and set(tables) == {"neighbour"}:
-        part = view.parts["neighbour"]
-        finished = finish(tables["neighbour"])
-        return of_nodes(view, finished if part.index is None else finished[part.index])
+        part, sums = view.parts["neighbour"], tables["neighbour"]
+        finished = in_blocks(view, sums.shape[0], lambda lo, hi: finish(sums[lo:hi]))
+        if part.index is None:
+            return of_nodes(view, finished)
+        index = part.index
+        return of_nodes(view, in_blocks(view, index.shape[0], lambda lo, hi: finished[index[lo:hi]]))
     owned = view.owned
 
     def of(lo: int, hi: int) -> Array:
@@ -192,11 +208,11 @@ def of_sums(
 
 def sums_of(view: View, weights: Mapping[str, Array], finish: Callable[[Array], Array]) -> Keys:
     """Keys `finish(<attributes, weights[z]>)`, over the parts that have weights `[count, dim]`."""
-    tables = {
-        role: project(view, view.parts[role], view.scales[role], weight) << view.scales[role].shift
-        for role, weight in weights.items()
-        if role != "edge"
-    }
+    tables = {}
+    for role, weight in weights.items():
+        if role != "edge":
+            tables[role] = project(view, view.parts[role], view.scales[role], weight)
+            tables[role] <<= view.scales[role].shift
 
     def edge(ids: Array) -> Array:
         scale, out = view.scales["edge"], np.zeros((ids.shape[0], weights["edge"].shape[0]), np.int64)

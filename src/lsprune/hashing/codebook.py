@@ -16,7 +16,7 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import EdgeKeys, Family, Keys, View, of_nodes, project_block, spread_of, uniform
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View, in_blocks, of_nodes, project_block, spread_of, uniform
 from lsprune.hashing.vocabulary import learned_words
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import PROJECT, SAMPLE, WORD, draw, mix64
@@ -79,7 +79,7 @@ class Codebook(Family):
             view.cache["words"] = _assigned(view)
         words = view.cache["words"]
         if list(view.parts) == ["neighbour"]:
-            return of_nodes(view, table[words])
+            return of_nodes(view, in_blocks(view, words.shape[0], lambda lo, hi: table[words[lo:hi]]))
         indptr = view.owned.indptr
         return EdgeKeys(lambda lo, hi: table[words[indptr[lo] : indptr[hi]], :count].astype(np.int64))
 
@@ -89,7 +89,7 @@ def _assigned(view: View) -> Array:
     assert view.learned is not None
     module = view.runtime.module
     blocks, read = _blocks(view, module.SEARCH_ROWS)
-    out = np.empty(blocks[-1][1] if blocks else 0, np.int32)
+    out = view.runtime.zeros(blocks[-1][1] if blocks else 0, np.int32)
     if out.size and not view.learned.size:
         raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
     nearest = module.searcher(view.learned)
@@ -101,7 +101,8 @@ def _assigned(view: View) -> Array:
     view.runtime.spread(len(blocks), one, 1)
     if list(view.parts) == ["neighbour"]:
         part = view.parts["neighbour"]
-        return out if part.index is None else out[part.index]
+        index = part.index
+        return out if index is None else in_blocks(view, index.shape[0], lambda lo, hi: out[index[lo:hi]])
     return out
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.hashing.base import Family, Keys, View, of_nodes, uniform
+from lsprune.graph import Array
+from lsprune.hashing.base import Family, Keys, View, in_blocks, of_nodes, uniform
 from lsprune.kernels.mix import IDENTITY, draw
 
 
@@ -26,10 +27,10 @@ class Identity(Family):
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
-        local = np.arange(view.neighbours)
-        if view.neighbour_base.size:
-            local = local - view.neighbour_base
-        table = np.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32)
-        for z in range(count):
-            table[:, z] = uniform(view, draw(view.seed, IDENTITY, first + z + 1, local))
-        return of_nodes(view, table)
+        steps = np.arange(first + 1, first + count + 1)[None, :]
+
+        def rows(lo: int, hi: int) -> Array:
+            local = np.arange(lo, hi) - (view.neighbour_base[lo:hi] if view.neighbour_base.size else 0)
+            return uniform(view, draw(view.seed, IDENTITY, steps, local[:, None]))
+
+        return of_nodes(view, in_blocks(view, view.neighbours, rows))

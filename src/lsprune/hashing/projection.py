@@ -55,7 +55,7 @@ class Projection(Family):
         if self.l is None:
             weights.pop("owner", None)  # the same for all edges of an owner: without bins it decides nothing
         if not weights:  # and if there is nothing else, the tie rule decides everything
-            return of_nodes(view, np.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32))
+            return of_nodes(view, view.runtime.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32))
         if self.l is None and list(weights) == ["neighbour"] and view.parts["neighbour"].index is None:
             part, scale = view.parts["neighbour"], view.scales["neighbour"]
             return of_nodes(view, project(view, part, scale, weights["neighbour"], width=8 if count <= 8 else 16))

@@ -9,7 +9,7 @@ import numpy as np
 
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, of_nodes, uniform
+from lsprune.hashing.base import Family, Keys, View, in_blocks, of_nodes, uniform
 from lsprune.kernels.mix import SHAPE, WORD, draw, mix64
 
 
@@ -43,26 +43,22 @@ class Structure(Family):
         if "labels" not in view.cache:
             view.cache["labels"] = self._labels(view)
         labels = view.cache["labels"]
-        table = np.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32)
-        for z in range(count):
-            table[:, z] = uniform(view, draw(view.seed, WORD, first + z + 1, labels))
-        return of_nodes(view, table)
+        steps = np.arange(first + 1, first + count + 1)[None, :]
+
+        def rows(lo: int, hi: int) -> Array:
+            return uniform(view, draw(view.seed, WORD, steps, labels[lo:hi, None]))
+
+        return of_nodes(view, in_blocks(view, view.neighbours, rows))
 
     def _labels(self, view: View) -> Array:
         """One uint64 for each neighbour."""
-        owned = view.owned
-        owners, neighbours = owned.indptr.shape[0] - 1, view.neighbours
-        owner = np.repeat(np.arange(owners), np.diff(owned.indptr))
         # between two kinds of nodes the two sides take turns; on one kind of node they are the same
-        here, there = (neighbours, owners)
-        ends = (owned.neighbour, owner)
-        mine = _degree_labels(np.bincount(ends[0], minlength=here))
-        theirs = _degree_labels(np.bincount(ends[1], minlength=there))
+        owned, owners = view.owned, view.owned.indptr.shape[0] - 1
+        counts = owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
+        mine = in_blocks(view, view.neighbours, lambda lo, hi: _degree_labels(counts[lo:hi]))
+        theirs = in_blocks(view, owners, lambda lo, hi: _degree_labels(np.diff(owned.indptr[lo : hi + 1 - (hi == lo)])))
         for _ in range(self.rounds):
-            mine, theirs = (
-                _joined(mine, theirs, ends[0], ends[1], here),
-                _joined(theirs, mine, ends[1], ends[0], there),
-            )
+            mine, theirs = _joined(view, mine, theirs)
         return mine
 
 
@@ -71,9 +67,22 @@ def _degree_labels(degree: Array) -> Array:
     return draw(0, SHAPE, lengths)
 
 
-def _joined(own: Array, others: Array, at: Array, of: Array, count: int) -> Array:
+def _joined(view: View, neighbours: Array, owners: Array) -> tuple[Array, Array]:
     """New labels from one's own and the sum of those at the other ends, which does not depend on their order."""
-    sums = np.zeros(count, np.uint64)
+    owned = view.owned
+    sums = [view.runtime.zeros(labels.shape[0], np.uint64) for labels in (neighbours, owners)]
     with np.errstate(over="ignore"):
-        np.add.at(sums, at, mix64(others)[of])
-        return mix64(mix64(own) + sums)
+        for lo, hi in owned.blocks():
+            neighbour = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]
+            owner = owned.owners(lo, hi)
+            np.add.at(sums[0], neighbour, mix64(owners[lo:hi])[owner - lo])
+            np.add.at(sums[1], owner, mix64(neighbours[neighbour]))
+    return _labelled(view, neighbours, sums[0]), _labelled(view, owners, sums[1])
+
+
+def _labelled(view: View, own: Array, sums: Array) -> Array:
+    def rows(lo: int, hi: int) -> Array:
+        with np.errstate(over="ignore"):
+            return mix64(mix64(own[lo:hi]) + sums[lo:hi])
+
+    return in_blocks(view, own.shape[0], rows)

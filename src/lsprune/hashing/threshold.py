@@ -152,7 +152,7 @@ def _of_part(bits: _Bits, role: str) -> tuple[Array, Array, Array]:
 
 def _signatures(view: View, role: str, bits: _Bits) -> Array:
     part, scale, own = view.parts[role], view.scales[role], _of_part(bits, role)
-    out = np.zeros((part.rows.count, bits.role.shape[0]), np.uint64)
+    out = view.runtime.zeros((part.rows.count, bits.role.shape[0]), np.uint64)
 
     def one(block: Array, lo: int, hi: int) -> int:
         return _signature_into(view, block, scale, *own, out[lo:hi])
@@ -241,7 +241,7 @@ def _finder(view: View, words: _Words) -> Callable[[Array], tuple[Array, Array]]
     part = view.parts[words.role]
     size = max(min(ROWS, BLOCK_VALUES // part.rows.dim), 1)
     if words.role != "edge" and part.rows.count * words.count * LANES * 4 <= TABLE_BYTES:
-        whole = np.zeros((part.rows.count, words.count, LANES), np.uint32)
+        whole = view.runtime.zeros((part.rows.count, words.count, LANES), np.uint32)
         view.runtime.spread(part.rows.count, lambda lo, hi: words.fill(view, np.arange(lo, hi), whole[lo:hi]), size)
         return lambda items: (whole, part.rows_of(items))
 

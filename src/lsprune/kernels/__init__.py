@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
+from lsprune.kernels import scratch as files
 from lsprune.kernels import threads as pool
 
 EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference", "gpu": "lsprune.kernels.gpu"}
@@ -36,15 +38,25 @@ class Rows(Protocol):
 
 @dataclass(frozen=True)
 class Runtime:
-    """An executor and the threads it may use; every kernel call goes through here."""
+    """An executor and the threads it may use; every kernel call goes through here.
+
+    With `scratch`, a folder, arrays with an entry for each node or edge are files in it instead of memory.
+    """
 
     executor: str = "cpu"
     threads: int = 1
+    scratch: Path | None = None
 
     @property
     def module(self) -> ModuleType:
         """The executor's functions."""
         return import_module(EXECUTORS[self.executor])
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Array:
+        """Zeros with an entry for each node or edge."""
+        if self.scratch is None or int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize < files.LEAST:
+            return np.zeros(shape, dtype)
+        return files.mapped(self.scratch, shape, dtype)
 
     def spread(self, total: int, work: Callable[[int, int], Any], size: int | None = None) -> None:
         """Call work(lo, hi) over `[0, total)` on all threads, in spans of `size`.

@@ -75,7 +75,7 @@ class _Trials:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantWarning)
             trial = dataclasses.replace(self.rules, hash=family, attributes=parts)
-            return trial._fitted_on(self.learn, self.run, self.sizes)
+            return trial.fitted_on(self.learn, self.run, self.sizes)
 
     def _overlap(self, fitted: LSP) -> float:
         one, other = (fitted.mask_graph(graph, self.run).mask for graph in (self.clean, self.noisy))

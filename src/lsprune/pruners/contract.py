@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
-
 from lsprune import adapters, apply
 from lsprune.errors import FormatError, OptionError
 from lsprune.explain import Explanation, explain_mask, explain_node
@@ -74,6 +72,7 @@ class Pruner(ABC):
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Why each edge that `node` owns was kept or removed; print the result.
 
+        >>> import numpy as np
         >>> from lsprune import LSP
         >>> graph = Graph.from_edges(np.array([[0, 1, 2], [3, 3, 3]]))
         >>> sum(reason.kept for reason in LSP(k=1, hash="identity").explain(graph, 3).edges)
@@ -193,7 +192,7 @@ class Local(Budgeted):
         if mode:
             taken = symmetric_mask(graph, self, mode, owned, source, base, runtime)
             return owners_outcome(graph, owned, taken, self.self_loops, runtime)
-        quota = quotas(np.diff(owned.indptr), graph, self)
+        quota = quotas(owned.indptr, graph, self, runtime)
         taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
         return owners_outcome(graph, owned, taken, self.self_loops, runtime, quota)
 

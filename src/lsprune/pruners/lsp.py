@@ -171,13 +171,14 @@ class LSP(Local):
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
-        return self._fitted_on(graphs[None], runtime(threads, executor), sizes)
+        return self.fitted_on(graphs[None], runtime(threads, executor), sizes)
 
-    def _fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
+    def fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
+        """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
         if not self.family.needs_attributes:
             return self
         if isinstance(self.family, Auto):
-            return calibrated(self, graph, run)._fitted_on(graph, run, sizes)
+            return calibrated(self, graph, run).fitted_on(graph, run, sizes)
         parts = self._parts(graph, self.attributes, sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
         if self.values == "unit" and graph.num_edges > 1 and not any(any(scale.spread) for scale in scales.values()):
@@ -195,7 +196,7 @@ class LSP(Local):
 
         def keys(first: int, count: int, total: int) -> Keys:
             if not made:  # only when some owner has a choice to make
-                fitted = self if self.fitted is not None else self._fitted_on(graph, runtime)
+                fitted = self if self.fitted is not None else self.fitted_on(graph, runtime)
                 made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
             ready, view = made[0]
             found = ready.family.keys(view, first, count)

@@ -13,7 +13,7 @@ import numpy as np
 
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
-from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, of_nodes
+from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, in_blocks, of_nodes
 from lsprune.race import BITS, log2
 from lsprune.similar import overlaps
 
@@ -42,20 +42,33 @@ def check_weights(weights: object) -> None:
 def handicap(graph: Graph, view: View, side: str, weights: str, power: int, unit: int) -> Handicap:
     """What the weights add to the keys of each neighbour or edge."""
     if weights == "degree":
-        return Handicap(of_neighbour=_scaled(_degree_logs(view), power, unit))
+        logs = _degree_logs(view)
+        return Handicap(of_neighbour=in_blocks(view, view.neighbours, lambda lo, hi: _scaled(logs[lo:hi], power, unit)))
     if weights == "jaccard":
         return Handicap(of_slot=-_scaled(_jaccard_logs(graph, view), power, unit))
     if weights.startswith("edge"):
-        return Handicap(of_edge=-_scaled(_logs(_column(graph.edge_attr, "edge_attr", weights), view), power, unit))
+        return Handicap(of_edge=_of_column(graph.edge_attr, "edge_attr", weights, view, power, unit))
     x = graph.x_source if side == "in" else graph.x_target
-    return Handicap(of_neighbour=-_scaled(_logs(_column(x, "x", weights), view), power, unit))
+    return Handicap(of_neighbour=_of_column(x, "x", weights, view, power, unit))
+
+
+def _of_column(rows: Any, name: str, weights: str, view: View, power: int, unit: int) -> Array:
+    """What the column that `weights` names adds to keys, for each of its rows."""
+    column = _column(rows, name, weights)
+
+    def some(lo: int, hi: int) -> Array:
+        values = column[lo:hi].astype(np.float32)
+        if values.size and not (np.isfinite(values).all() and values.min() > 0):
+            raise GraphError(f'weights="{weights}" needs {name} > 0 and finite')
+        return -_scaled(_logs(values, view), power, unit)
+
+    return in_blocks(view, column.shape[0], some)
 
 
 def _degree_logs(view: View) -> Array:
     """log2 of each neighbour's degree: the number of edges that have it as their neighbour."""
-    degree = np.bincount(view.owned.neighbour, minlength=view.neighbours)
-    values, where = np.unique(np.maximum(degree, 1), return_inverse=True)
-    return log2(values, view.runtime)[where]
+    degree = view.owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
+    return in_blocks(view, view.neighbours, lambda lo, hi: log2(np.maximum(degree[lo:hi], 1), view.runtime))
 
 
 def _jaccard_logs(graph: Graph, view: View) -> Array:
@@ -69,7 +82,7 @@ def _jaccard_logs(graph: Graph, view: View) -> Array:
 
 
 def _column(rows: Any, name: str, weights: str) -> Array:
-    """The column that `weights` names, or the only one, as float32 > 0."""
+    """The column that `weights` names, or the only one."""
     _, _, asked = weights.partition(":")
     if rows is not None and not hasattr(rows, "tocsr"):
         rows = np.asarray(rows).reshape(rows.shape[0], -1 if rows.size else 1)
@@ -80,12 +93,8 @@ def _column(rows: Any, name: str, weights: str) -> Array:
         raise GraphError(f'weights="{weights}" needs {name} with one column, got {columns or "none"}')
     if asked and int(asked) >= columns:
         raise GraphError(f'weights="{weights}" needs {name} with more than {asked} columns, got {columns or "none"}')
-    column = rows[:, [int(asked or 0)]]
-    dense = column.toarray() if hasattr(column, "toarray") else np.asarray(column)
-    flat = dense.reshape(-1).astype(np.float32)
-    if flat.size and not (np.isfinite(flat).all() and flat.min() > 0):
-        raise GraphError(f'weights="{weights}" needs {name} > 0 and finite')
-    return flat
+    at = int(asked or 0)
+    return np.asarray(rows[:, [at]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, at])
 
 
 def _logs(values: Array, view: View) -> Array:
@@ -105,7 +114,11 @@ def weighed(keys: Keys, view: View, more: Handicap, count: int) -> Keys:
     """The keys of `count` functions with the handicap added."""
     owned = view.owned
     if isinstance(keys, NodeKeys) and more.of_neighbour is not None:
-        return of_nodes(view, keys.table.astype(np.int64) + more.of_neighbour[:, None])
+        table, extra = keys.table, more.of_neighbour
+        return of_nodes(
+            view,
+            in_blocks(view, view.neighbours, lambda lo, hi: table[lo:hi].astype(np.int64) + extra[lo:hi, None]),
+        )
 
     def of(lo: int, hi: int) -> Array:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])

@@ -4,8 +4,8 @@
 |---|---|
 | `.npz` | `edge_index [2, E]`, or `source` and `target`, or `indptr`, `indices` and `rows`; or scipy.sparse.save_npz |
 | `.parquet` | a column of sources, a column of targets, any others |
-| `.csv` `.tsv` (`.gz`) | the same as text, with or without a header |
-| `.txt` `.edges` `.edgelist` (`.gz`) | separated by white space (or commas), `#` and `%` lines are comments |
+| `.csv` `.tsv` (`.gz`, `.zst`) | the same as text, with or without a header |
+| `.txt` `.edges` `.edgelist` (`.gz`, `.zst`) | separated by white space (or commas), `#` and `%` lines are comments |
 
 No file is ever unpickled, sizes are checked before memory is taken, and an output file appears whole or not at all.
 """
@@ -29,7 +29,8 @@ from lsprune.graph import Array, Graph
 __all__ = ["FileGraph", "check_output", "read_edges", "write_edges"]
 
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
-SUFFIXES = (".npz", ".parquet", *TEXT, *(f"{suffix}.gz" for suffix in TEXT))
+PACKED = (".gz", ".zst")
+SUFFIXES = (".npz", ".parquet", *TEXT, *(f"{suffix}{packed}" for packed in PACKED for suffix in TEXT))
 PathLike = str | os.PathLike[str]
 
 
@@ -100,7 +101,7 @@ def check_output(path: PathLike, *inputs: PathLike) -> None:
 
 
 def suffix_of(path: Path) -> str:
-    """The suffix that decides the format, `.gz` included."""
+    """The suffix that decides the format, that of a compression included."""
     name = path.name.lower()
     found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Arrays:
         """Raise for an array that is named as one of the edges and has another length."""
         for name in self.arrays:
             try:
-                self._of_edges(name)
+                self.of_edges(name)
             except FormatError as error:
                 raise FormatError(f"{path}: {error}") from None
 
@@ -53,9 +53,10 @@ class Arrays:
             return np.asarray(compress_csr(array, mask))
         if name == "edge_index" and name in self.ends:
             return array[:, mask]
-        return array[mask] if self._of_edges(name) else array
+        return array[mask] if self.of_edges(name) else array
 
-    def _of_edges(self, name: str) -> bool:
+    def of_edges(self, name: str) -> bool:
+        """Whether an array is cut to the kept edges; FormatError where its name says so and its length does not."""
         if name in self.ends or name in self.used:
             return True
         named = name.startswith("edge_") and not name.startswith("edge_label")
@@ -68,7 +69,7 @@ class Arrays:
         return named and name != "edge_index"
 
     def _columns(self, mask: Array) -> dict[str, Array]:
-        others = [name for name in self.arrays if not self._of_edges(name)]
+        others = [name for name in self.arrays if not self.of_edges(name)]
         if others or "indptr" in self.ends:
             lost = ", ".join(map(repr, others)) or "compressed rows"
             raise FormatError(f"a table of edges cannot hold {lost}; write .npz")
@@ -115,8 +116,35 @@ def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[st
         content=content,
         edge_attr=_attributes(arrays, used, path),
         x=arrays.get("x"),
-        num_nodes=_num_nodes(arrays.get("num_nodes"), path),
+        num_nodes=node_count(arrays.get("num_nodes"), path),
     )
+
+
+def ends_of(arrays: Mapping[str, Array], source: str | None, target: str | None, path: Path) -> tuple[str, ...]:
+    """Names of the arrays that hold the edges: `edge_index`, or `indptr` and `indices`, or two arrays of ids."""
+    if source is None and "edge_index" in arrays:
+        return ("edge_index",)
+    if source is None and "indptr" in arrays and "indices" in arrays:
+        return ("indptr", "indices")
+    return choose(list(arrays), source, target, path)
+
+
+def rows_of(arrays: Mapping[str, Array], path: Path) -> Literal["source", "target"]:
+    """Which end the compressed rows are."""
+    rows = str(arrays["rows"]) if "rows" in arrays else "source"
+    if rows not in ("source", "target"):
+        raise FormatError(f'{path}: rows must be "source" or "target", got {rows[:40]!r}')
+    return "source" if rows == "source" else "target"
+
+
+def node_count(array: Array | None, path: Path) -> int | tuple[int, int] | None:
+    """The number of nodes that an array `num_nodes` says, or the pair of a bipartite graph."""
+    if array is None:
+        return None
+    if array.dtype.kind not in "iu" or array.size not in (1, 2) or int(array.min()) < 0:
+        raise FormatError(f"{path}: num_nodes must be one whole number >= 0, or two, got {array.dtype} {array.shape}")
+    values = [int(value) for value in array.reshape(-1)]
+    return values[0] if len(values) == 1 else (values[0], values[1])
 
 
 def is_matrix(arrays: Mapping[str, Array]) -> bool:
@@ -161,13 +189,13 @@ def _from_matrix(arrays: Mapping[str, Array], path: Path) -> Edges:
 def _ends(
     arrays: Mapping[str, Array], source: str | None, target: str | None, path: Path
 ) -> tuple[tuple[str, ...], dict[str, Any]]:
-    if source is None and "edge_index" in arrays:
-        return ("edge_index",), _edge_index(arrays["edge_index"], path)
-    if source is None and "indptr" in arrays and "indices" in arrays:
-        return ("indptr", "indices"), _compressed(arrays, path)
-    pair = choose(list(arrays), source, target, path)
-    first, second = (ids(arrays[name], name, path) for name in pair)
-    return pair, {"source": first, "target": second, "names": pair}
+    ends = ends_of(arrays, source, target, path)
+    if ends == ("edge_index",):
+        return ends, _edge_index(arrays["edge_index"], path)
+    if ends == ("indptr", "indices") and source is None:
+        return ends, _compressed(arrays, path)
+    first, second = (ids(arrays[name], name, path) for name in ends)
+    return ends, {"source": first, "target": second, "names": ends}
 
 
 def _attributes(arrays: Mapping[str, Array], names: tuple[str, ...], path: Path) -> Array | None:
@@ -184,18 +212,7 @@ def _edge_index(array: Array, path: Path) -> dict[str, Any]:
 
 
 def _compressed(arrays: Mapping[str, Array], path: Path) -> dict[str, Any]:
-    rows = str(arrays["rows"]) if "rows" in arrays else "source"
-    if rows not in ("source", "target"):
-        raise FormatError(f'{path}: rows must be "source" or "target", got {rows[:40]!r}')
+    rows = rows_of(arrays, path)
     other = ids(arrays["indices"], "indices", path)
     indptr = ids(arrays["indptr"], "indptr", path)
     return {"indptr": indptr, "rows": rows, "target" if rows == "source" else "source": other}
-
-
-def _num_nodes(array: Array | None, path: Path) -> int | tuple[int, int] | None:
-    if array is None:
-        return None
-    if array.dtype.kind not in "iu" or array.size not in (1, 2) or int(array.min()) < 0:
-        raise FormatError(f"{path}: num_nodes must be one whole number >= 0, or two, got {array.dtype} {array.shape}")
-    values = [int(value) for value in array.reshape(-1)]
-    return values[0] if len(values) == 1 else (values[0], values[1])

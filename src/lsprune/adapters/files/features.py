@@ -18,7 +18,11 @@ def read(path: Path) -> Any:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
-    x = {".npy": read_npy, ".npz": _from_npz, ".parquet": _from_parquet}[suffix](path)
+    return checked({".npy": read_npy, ".npz": _from_npz, ".parquet": _from_parquet}[suffix](path), path)
+
+
+def checked(x: Any, path: Path) -> Any:
+    """The array, which holds numbers `[N, d]` or `[N]`."""
     if x.dtype.kind not in "fiub":
         raise FormatError(f"{path}: features must be numbers, got {x.dtype}")
     if x.ndim not in (1, 2):

@@ -48,7 +48,7 @@ def read_npz(path: Path) -> dict[str, Array]:
     with path.open("rb") as handle:  # a missing or unreadable file is the system's error, not the format's
         try:
             with zipfile.ZipFile(handle) as archive:
-                members = _members(archive, os.fstat(handle.fileno()).st_size, path)
+                members = members_of(archive, os.fstat(handle.fileno()).st_size, path)
                 return {name: _member(archive, info, f"{path}: {name}") for name, info in members.items()}
         except FormatError:
             raise
@@ -62,7 +62,7 @@ def write_npz(handle: BinaryIO, arrays: Mapping[str, Array], *, compressed: bool
     with zipfile.ZipFile(handle, "w", method) as archive:
         for name, array in arrays.items():
             # force_zip64: the size is not known beforehand, and an array may pass 2 GiB
-            with archive.open(_info(f"{name}.npy", method), "w", force_zip64=True) as member:
+            with archive.open(member_info(f"{name}.npy", method), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
@@ -95,7 +95,8 @@ def check_size(header: Header, size: int, name: str) -> None:
         )
 
 
-def _members(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zipfile.ZipInfo]:
+def members_of(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zipfile.ZipInfo]:
+    """The entries of a `.npz` archive by array name; raises where what they claim cannot be."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -130,7 +131,8 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Array
     return array
 
 
-def _info(name: str, method: int) -> zipfile.ZipInfo:
+def member_info(name: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
+    """The entry of a member about to be written."""
     info = zipfile.ZipInfo(name)  # its date is fixed (1980), so that equal arrays give equal files
     info.compress_type = method
     return info

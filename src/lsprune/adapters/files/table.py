@@ -48,7 +48,7 @@ def from_table(
     place: Callable[[int], str] = row,
 ) -> Edges:
     """The edges in two columns of a table, with attributes from others."""
-    first, second = (ids(_integers(table[name], name, path, place), name, path, place) for name in ends)
+    first, second = (ids(integers(table[name], name, path, place), name, path, place) for name in ends)
     attributes = [numbers(table[name], name, path, place) for name in edge_attr]
     return Edges(source=first, target=second, names=ends, edge_attr=stack(attributes), content=content, place=place)
 
@@ -75,7 +75,7 @@ def numbers(column: Any, name: str, path: Path, place: Callable[[int], str] = ro
     import pyarrow as pa
 
     kind = column.type
-    _refuse_null(column, name, path, place)
+    refuse_null(column, name, path, place)
     if pa.types.is_fixed_size_list(kind):
         inner = numbers(pa.chunked_array([c.flatten() for c in column.chunks], kind.value_type), name, path)
         return inner.reshape(-1, kind.list_size) if kind.list_size else inner.reshape(len(column), 0)
@@ -119,20 +119,22 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [""])[0][:200] or type(error).__name__
 
 
-def _integers(column: Any, name: str, path: Path, place: Callable[[int], str]) -> Array:
+def integers(column: Any, name: str, path: Path, place: Callable[[int], str], hint: str = "") -> Array:
+    """The column as whole numbers; `hint` ends the message where it holds something else."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    _refuse_null(column, name, path, place)
+    refuse_null(column, name, path, place)
     if not pa.types.is_integer(column.type):
         if len(column) == 0 and pa.types.is_null(column.type):
             return np.empty(0, np.int64)
-        raise FormatError(f"{path}: column {name!r} must be integers, got {column.type}{_example(column, place)}")
+        raise FormatError(f"{path}: column {name!r} must be integers, got {column.type}{_example(column, place)}{hint}")
     return np.asarray(column.to_numpy())
 
 
-def _refuse_null(column: Any, name: str, path: Path, place: Callable[[int], str]) -> None:
+def refuse_null(column: Any, name: str, path: Path, place: Callable[[int], str]) -> None:
+    """Nothing; raises where a value is missing."""
     import pyarrow.compute as pc
 
     if column.null_count:
@@ -146,7 +148,7 @@ def _example(column: Any, place: Callable[[int], str]) -> str:
 
 def _arrays(table: pa.Table, ends: tuple[str, str]) -> dict[str, Array]:
     here = Path("table")
-    arrays = {"edge_index": np.stack([_integers(table[name], name, here, row) for name in ends])}
+    arrays = {"edge_index": np.stack([integers(table[name], name, here, row) for name in ends])}
     for name in table.column_names:
         if name in ends:
             continue

@@ -1,4 +1,4 @@
-"""Edge lists as text: `.csv`, `.tsv`, and the white-space lists of SNAP and others, plain or gzipped.
+"""Edge lists as text: `.csv`, `.tsv`, and the white-space lists of SNAP and others, plain, gzipped or as zstd.
 
 Kept lines are written back byte for byte when the format stays the same: what pruning does not need it does not parse,
 so that `007` stays `007`. A file whose last line has no line break is refused, because that is what a file cut short
@@ -12,11 +12,11 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import numpy as np
 
@@ -30,34 +30,51 @@ if TYPE_CHECKING:
 
 _SEPARATOR = {".csv": ",", ".tsv": "\t"}  # any other suffix: white space
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_BREAK, _COMMENTS, _BLANKS = 10, (35, 37), (32, 9, 13, 10)  # \n, "#" and "%", white space
-_NO_EDGES = b"# no edges\n"
+_BREAK = ord("\n")
+# by byte: a table is read several times faster than np.isin compares
+_COMMENT, _INK = (np.isin(np.arange(256), list(some)) for some in (b"#%", set(range(256)) - set(b" \t\r\n")))
+NO_EDGES = b"# no edges\n"
+MARK = b"\xef\xbb\xbf"  # a byte order mark, as spreadsheets write it
 
 
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """The lines of a text file, one for each edge."""
+@dataclass(frozen=True)
+class Layout:
+    """What the first line that is no comment tells about a text file."""
 
     path: Path
-    suffix: str  # without .gz
-    data: Array  # [bytes] uint8: the whole file
-    starts: Array  # [E] where each edge's line begins, and
-    stops: Array  # [E] ends, line break included
-    numbers: Array  # [E] line numbers in the file, from 1
-    header: bytes
+    suffix: str  # without .gz or .zst
+    header: bytes  # that line, when it names the columns
     separator: str  # "" = white space
     columns: tuple[str, ...]
     ends: tuple[str, str]
 
+    @property
+    def comments_anywhere(self) -> bool:
+        """Whether a comment may stand below the top."""
+        return self.suffix not in _SEPARATOR
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Lines of a text file, one for each edge."""
+
+    layout: Layout
+    data: Array  # [bytes] uint8: the whole file, or the block of it that these lines are in
+    starts: Array  # [E] where each edge's line begins, and
+    stops: Array  # [E] ends, line break included
+    numbers: Array  # [E] line numbers in the file, from 1
+
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept lines as they are, or as rows of a table where the format changes."""
-        if suffix.removesuffix(".gz") != self.suffix:
+        header = self.layout.header
+        if uncompressed(suffix) != self.layout.suffix:
             import pyarrow as pa
 
-            write_table(handle, suffix, self._all_columns().filter(pa.array(mask)), self.ends)
+            write_table(handle, suffix, self._all_columns().filter(pa.array(mask)), self.layout.ends)
             return
-        body = self.body(mask)
-        _write_bytes(handle, suffix, self.header + body if self.header or body else _NO_EDGES)
+        with packed(handle, suffix) as sink:
+            body = self.body(mask)
+            sink.write(header + body if header or body else NO_EDGES)
 
     def body(self, mask: Array | None = None) -> bytes:
         """The bytes of the kept lines, or of all of them."""
@@ -81,37 +98,37 @@ class Lines:
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
-        body = self.body()
+        body, separator = self.body(), self.layout.separator
         if not body:
             return pa.table({name: pa.array([], types.get(name, pa.null())) for name in columns})
         table = arrow_csv.read_csv(
-            pa.py_buffer(body if self.separator else _single_spaces(body)),
-            read_options=arrow_csv.ReadOptions(column_names=list(self.columns)),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=self.separator or " ", quote_char='"' if self.separator else False
-            ),
+            pa.py_buffer(body if separator else _single_spaces(body)),
+            read_options=arrow_csv.ReadOptions(column_names=list(self.layout.columns)),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator or " ", quote_char='"' if separator else False),
             convert_options=arrow_csv.ConvertOptions(include_columns=list(columns), column_types=dict(types)),
         )
         if table.num_rows != self.starts.shape[0]:
-            raise FormatError(f"{self.path}: line breaks inside quotes are not supported; use Parquet")
+            raise FormatError(f"{self.layout.path}: line breaks inside quotes are not supported; use Parquet")
         return table
 
     def _all_columns(self) -> pa.Table:
         import pyarrow as pa
 
-        integers = {name: pa.int64() for name in self.ends}
+        columns = self.layout.columns
+        integers = {name: pa.int64() for name in self.layout.ends}
         try:
-            return self.parse(self.columns, integers)
+            return self.parse(columns, integers)
         except pa.ArrowInvalid:  # a type guessed from the first lines does not hold further on
-            return self.parse(self.columns, {name: pa.string() for name in self.columns} | integers)
+            return self.parse(columns, {name: pa.string() for name in columns} | integers)
 
 
 def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...]) -> Edges:
     """The edges of a text file."""
     lines = _lines(path, source, target)
-    need(list(lines.columns), edge_attr, path)
-    wanted = tuple(dict.fromkeys((*lines.ends, *edge_attr)))
-    return from_table(_parse(lines, wanted), lines.ends, edge_attr, path, lines, lines.place)
+    ends = lines.layout.ends
+    need(list(lines.layout.columns), edge_attr, path)
+    wanted = tuple(dict.fromkeys((*ends, *edge_attr)))
+    return from_table(_parse(lines, wanted), ends, edge_attr, path, lines, lines.place)
 
 
 def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, str]) -> None:
@@ -119,112 +136,187 @@ def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, 
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    separator = _SEPARATOR.get(suffix.removesuffix(".gz"), "")
+    separator = _SEPARATOR.get(uncompressed(suffix), "")
     if not separator:
         table = table.select([*ends, *(name for name in table.column_names if name not in ends)])
         _check_plain(table)
-    sink = io.BytesIO()
+    content = io.BytesIO()
     head = io.StringIO()
     csv.writer(head, delimiter=separator or " ", lineterminator="\n").writerow(table.column_names)
-    sink.write((head.getvalue() if separator else f"# {head.getvalue()}").encode())
+    content.write((head.getvalue() if separator else f"# {head.getvalue()}").encode())
     try:
-        arrow_csv.write_csv(table, sink, arrow_csv.WriteOptions(include_header=False, delimiter=separator or " "))
+        arrow_csv.write_csv(table, content, arrow_csv.WriteOptions(include_header=False, delimiter=separator or " "))
     except pa.ArrowException as error:
         raise FormatError(f"cannot be written as text ({first_line(error)}); write .parquet") from None
-    _write_bytes(handle, suffix, sink.getvalue())
+    with packed(handle, suffix) as sink:
+        sink.write(content.getbuffer())
 
 
-def _lines(path: Path, source: str | None, target: str | None) -> Lines:
-    suffix = path.name.lower().removesuffix(".gz")
+def layout_of(first: bytes, path: Path, source: str | None, target: str | None) -> Layout:
+    """The layout of a file whose first line that is neither blank nor a comment is `first` (b"": it has none)."""
+    suffix = uncompressed(path.name.lower())
     suffix = suffix[suffix.rindex(".") :]
-    data = _read_bytes(path)
-    starts, stops, numbers = _edge_lines(data, anywhere=suffix not in _SEPARATOR)
-    first = bytes(data[starts[0] : stops[0]].data) if starts.size else b""
     separator = _SEPARATOR.get(suffix, "," if b"," in first else "")
     fields = _fields(first, separator, path)
-    names, header = _header(fields), b""
-    if names is not None:
-        header, starts, stops, numbers = first, starts[1:], stops[1:], numbers[1:]
+    names = _header(fields)
     columns = names or ("source", "target", *(f"column_{i}" for i in range(2, len(fields))))
     if fields and len(fields) < 2:
         raise FormatError(f"{path}: needs two columns for the ends of an edge, got one ({fields[0][:40]!r})")
     ends = choose(list(columns), source, target, path)
-    return Lines(path, suffix, data, starts, stops, numbers, header, separator, columns, ends)
+    return Layout(path, suffix, b"" if names is None else first, separator, columns, ends)
+
+
+def edge_lines(data: Array, anywhere: bool, top: bool = True) -> tuple[Array, Array, Array]:
+    """Starts, stops and numbers of the lines that are neither blank nor comments, and blocks of whole lines likewise.
+
+    In white-space lists a comment may stand `anywhere`; in CSV only at the `top`, since further down `#` may be data.
+    """
+    stops = np.flatnonzero(data == _BREAK) + 1
+    starts = np.concatenate([[0], stops[:-1]])
+    full = np.logical_or.reduceat(_INK[data], starts)
+    comment = _COMMENT[data[starts]]
+    if not anywhere:
+        comment = np.logical_and.accumulate(comment | ~full) & comment & top
+    real = full & ~comment
+    return starts[real], stops[real], np.flatnonzero(real) + 1
+
+
+def explain(lines: Lines, hint: str = "") -> None:
+    """Raise with the line at fault, when it has the wrong number of fields or one of its ends is no whole number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ends, path = lines.layout.ends, lines.layout.path
+    try:
+        table = lines.parse(ends, {name: pa.string() for name in ends})
+    except pa.ArrowException as damage:
+        raise FormatError(f"{path}: {odd_line(lines) or first_line(damage)}") from None
+    for name in ends:
+        fits = pc.match_substring_regex(table[name], r"^\s*-?\d{1,18}\s*$")
+        wrong = pc.index(fits, False).as_py()
+        if wrong >= 0:
+            value = table[name][wrong].as_py()[:40]
+            where = f"{path}: column {name!r}, {lines.place(wrong)}"
+            raise FormatError(f"{where}: ids must be whole numbers in 63 bits, got {value!r}{hint}")
+
+
+def uncompressed(name: str) -> str:
+    """A name or suffix without that of its compression."""
+    return name.removesuffix(".gz").removesuffix(".zst")
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[BinaryIO]:
+    """The file's bytes as a stream, without their compression; damage in that is a FormatError."""
+    name = path.name.lower()
+    with path.open("rb") as raw:
+        if name.endswith(".gz"):
+            with _damaged(path, "gzip"), gzip.GzipFile(fileobj=raw) as stream:
+                yield cast(BinaryIO, stream)
+        elif name.endswith(".zst"):
+            import pyarrow as pa
+
+            with _damaged(path, "zstd"), pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd") as stream:
+                yield stream
+        else:
+            yield raw
+
+
+@contextmanager
+def packed(handle: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
+    """A stream into `handle` that compresses as the suffix says; the same bytes for the same content."""
+    if suffix.endswith(".gz"):
+        # no name, no date: same bytes
+        with gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as stream:
+            yield cast(BinaryIO, stream)
+    elif suffix.endswith(".zst"):
+        import pyarrow as pa
+
+        with pa.CompressedOutputStream(pa.PythonFile(_StaysOpen(handle), mode="w"), "zstd") as stream:
+            yield stream
+    else:
+        yield handle
+
+
+class _StaysOpen(io.RawIOBase):
+    """A handle as Arrow may close it: the one underneath is flushed and renamed afterwards."""
+
+    def __init__(self, handle: BinaryIO) -> None:
+        self._handle = handle
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._handle.write(data)
+
+
+@contextmanager
+def _damaged(path: Path, kind: str) -> Iterator[None]:
+    try:
+        yield
+    except FormatError:
+        raise
+    except (EOFError, OSError, zlib.error) as error:
+        raise FormatError(f"{path}: not a readable {kind} file ({first_line(error)})") from None
+
+
+def _lines(path: Path, source: str | None, target: str | None) -> Lines:
+    data = _read_bytes(path)
+    suffix = Path(uncompressed(path.name.lower())).suffix
+    starts, stops, numbers = edge_lines(data, anywhere=suffix not in _SEPARATOR)
+    layout = layout_of(bytes(data[starts[0] : stops[0]].data) if starts.size else b"", path, source, target)
+    skip = 1 if layout.header else 0
+    return Lines(layout, data, starts[skip:], stops[skip:], numbers[skip:])
 
 
 def _parse(lines: Lines, wanted: tuple[str, ...]) -> pa.Table:
     import pyarrow as pa
 
-    integers = {name: pa.int64() for name in lines.ends}
+    integers = {name: pa.int64() for name in lines.layout.ends}
     try:
         return lines.parse(wanted, integers)
     except pa.ArrowException:
-        _explain(lines)
+        explain(lines)
         # The ends are sound, so an attribute turned from whole numbers to decimals further on than Arrow looks.
-        floats = {name: pa.float64() for name in wanted if name not in lines.ends}
+        floats = {name: pa.float64() for name in wanted if name not in lines.layout.ends}
         try:
             return lines.parse(wanted, integers | floats)
         except pa.ArrowException as again:
-            raise FormatError(f"{lines.path}: not a readable edge list ({first_line(again)})") from None
+            raise FormatError(f"{lines.layout.path}: not a readable edge list ({first_line(again)})") from None
 
 
-def _explain(lines: Lines) -> None:
-    """Raise with the line at fault, when it has the wrong number of fields or one of its ends is no whole number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        table = lines.parse(lines.ends, {name: pa.string() for name in lines.ends})
-    except pa.ArrowException as damage:
-        raise FormatError(f"{lines.path}: {_odd_line(lines) or first_line(damage)}") from None
-    for name in lines.ends:
-        fits = pc.match_substring_regex(table[name], r"^\s*-?\d{1,18}\s*$")
-        wrong = pc.index(fits, False).as_py()
-        if wrong >= 0:
-            value = table[name][wrong].as_py()[:40]
-            where = f"{lines.path}: column {name!r}, {lines.place(wrong)}"
-            raise FormatError(f"{where}: ids must be whole numbers in 63 bits, got {value!r}")
-
-
-def _odd_line(lines: Lines) -> str | None:
-    count = len(lines.columns)
+def odd_line(lines: Lines) -> str | None:
+    """What is wrong with the first line that has another number of fields than the columns."""
+    count = len(lines.layout.columns)
     for i in range(lines.starts.shape[0]):
         line = bytes(lines.data[lines.starts[i] : lines.stops[i]].data)
         with suppress(FormatError):
-            fields = len(_fields(line, lines.separator, lines.path))
+            fields = len(_fields(line, lines.layout.separator, lines.layout.path))
             if fields != count:
                 return f"{lines.place(i)}: {fields} fields where {count} are expected"
     return None
 
 
 def _read_bytes(path: Path) -> Array:
-    raw = path.read_bytes()
-    if path.name.lower().endswith(".gz"):
-        try:
-            raw = gzip.decompress(raw)
-        except (EOFError, OSError, zlib.error) as error:
-            raise FormatError(f"{path}: not a readable gzip file ({first_line(error)})") from None
-    raw = raw.removeprefix(b"\xef\xbb\xbf")  # a byte order mark, as spreadsheets write it
+    with unpacked(path) as stream:
+        raw = stream.read()
+    raw = raw.removeprefix(MARK)
     if not raw:
-        raise FormatError(f"{path}: the file is empty")
+        raise empty(path)
     if not raw.endswith(b"\n"):
-        raise FormatError(f"{path}: cut short? The last line has no line break; add one if the file is whole")
+        raise cut_short(path)
     return np.frombuffer(raw, np.uint8)
 
 
-def _edge_lines(data: Array, anywhere: bool) -> tuple[Array, Array, Array]:
-    """Starts, stops and numbers of the lines that are neither blank nor comments.
+def empty(path: Path) -> FormatError:
+    """The error for a file without a byte."""
+    return FormatError(f"{path}: the file is empty")
 
-    In white-space lists a comment may stand anywhere; in CSV only at the top, since further down `#` may be data.
-    """
-    stops = np.flatnonzero(data == _BREAK) + 1
-    starts = np.concatenate([[0], stops[:-1]])
-    full = np.logical_or.reduceat(~np.isin(data, _BLANKS), starts)
-    comment = np.isin(data[starts], _COMMENTS)
-    if not anywhere:
-        comment = np.logical_and.accumulate(comment | ~full) & comment
-    real = full & ~comment
-    return starts[real], stops[real], np.flatnonzero(real) + 1
+
+def cut_short(path: Path) -> FormatError:
+    """The error for a file that ends within a line."""
+    return FormatError(f"{path}: cut short? The last line has no line break; add one if the file is whole")
 
 
 def _fields(line: bytes, separator: str, path: Path) -> list[str]:
@@ -256,11 +348,3 @@ def _check_plain(table: pa.Table) -> None:
         plain = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
         if not plain or column.null_count or re.search(r"\s", name):
             raise FormatError(f"column {name!r} ({column.type}) has no place in a white-space list; write .csv")
-
-
-def _write_bytes(handle: BinaryIO, suffix: str, content: bytes) -> None:
-    if not suffix.endswith(".gz"):
-        handle.write(content)
-        return
-    with gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as packed:  # no name, no date: same bytes
-        packed.write(content)

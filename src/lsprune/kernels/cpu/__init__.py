@@ -137,7 +137,7 @@ def _group_by_buckets(
     low, other, place = np.empty(total, np.uint16), np.empty(total, kind), np.empty(total, kind)
     pool.run(
         (
-            _job(grouping.deal_chunk, owner, neighbour, lo, hi, skip, starts[i], low, other, place)
+            _job(grouping.deal_chunk, owner, neighbour, lo, hi, 0, skip, starts[i], low, other, place)
             for i, (lo, hi) in enumerate(chunks)
         ),
         threads,

@@ -23,8 +23,8 @@ def count_chunk(owner, neighbour, lo, hi, skip, counts):
 
 
 @kernel
-def deal_chunk(owner, neighbour, lo, hi, skip, starts, low, other, place):
-    """Write the edges lo..hi to their buckets: low owner bits, neighbour, position."""
+def deal_chunk(owner, neighbour, lo, hi, first, skip, starts, low, other, place):
+    """Write the edges lo..hi to their buckets: low owner bits, neighbour, position (that of edge 0 being `first`)."""
     mask = (1 << BITS) - 1
     for e in range(lo, hi):
         u = owner[e]
@@ -34,7 +34,7 @@ def deal_chunk(owner, neighbour, lo, hi, skip, starts, low, other, place):
             starts[u >> BITS] = at + 1
             low[at] = u & mask
             other[at] = v
-            place[at] = e
+            place[at] = first + e
 
 
 @kernel

@@ -1,0 +1,98 @@
+"""`lsprune prune --stream` and `lsprune verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lsprune.cli.say import Json, Report, errors, framed, say, show
+from lsprune.errors import FormatError, OptionError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lsprune.pruners import Pruner
+    from lsprune.scale.stream import Streamed
+
+
+def stream(given: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
+    """What `prune_stream` did, as a report; stages are named on standard error as they begin."""
+    from lsprune.scale.stream import prune_stream
+
+    found = prune_stream(given, output, pruner, **options, say=lambda text: say("note", text))
+    return {**_report(found), "manifest": str(_manifest(output))}
+
+
+def refuse(**options: Any) -> None:
+    """Raise for an option that means something only with --stream."""
+    for name, value in options.items():
+        if value:
+            raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
+
+
+def stream_table(name: str, report: Report) -> Table:
+    """A report as a table."""
+    from lsprune.scale.memory import show_size
+
+    table = framed(name, "", "")
+    table.add_row("edges before", f"{report['edges']:,}")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    table.add_row("nodes", f"{report['nodes']:,}")
+    table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    table.add_row("seconds in all", f"{report['seconds']:.1f}")
+    for stage, seconds in report["stages"].items():
+        table.add_row(f"  {stage}", f"{seconds:.1f}")
+    table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
+    table.add_row("peak memory", show_size(report["peak_memory"]))
+    table.add_row("scratch files", show_size(report["disk"]))
+    table.add_row("manifest", report["manifest"])
+    return table
+
+
+def verify_command(
+    output: Annotated[Path, typer.Argument(metavar="OUT", help="What `lsprune prune --stream` wrote.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Compare sizes and row counts only, no SHA-256.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Compare an output of `lsprune prune --stream` with its manifest.
+
+    Example: lsprune verify small.parquet
+    """
+    with errors():
+        from lsprune.scale.manifest import verify
+
+        output.stat()  # a missing output is the system's error
+        found = verify(output, deep=not quick)
+        for problem in found.problems:
+            say("error", problem)
+        manifest = found.manifest
+        report = {
+            "output": str(output), "ok": found.ok, "problems": list(found.problems),
+            "files": 0 if manifest is None else len(manifest.files),
+            "edges": None if manifest is None else manifest.edges, "kept": None if manifest is None else manifest.kept,
+        }  # fmt: skip
+        if found.ok or as_json:
+            show(report, as_json, lambda: _verified(output, report))
+        if not found.ok:
+            raise FormatError(f"{output} is not what its manifest says; write it again")
+
+
+def _verified(output: Path, report: Report) -> str:
+    return f"{output}: {report['files']} file(s), {report['kept']:,} of {report['edges']:,} edges, as the manifest says"
+
+
+def _report(found: Streamed) -> Report:
+    return {
+        "edges": found.edges, "kept": found.kept, "share": found.share, "nodes": found.nodes,
+        "isolated": found.isolated, "seconds": found.seconds, "stages": found.stages,
+        "edges_per_second": found.edges / max(found.seconds, 1e-9), "peak_memory": found.peak_memory,
+        "disk": found.disk,
+    }  # fmt: skip
+
+
+def _manifest(output: Path) -> Path:
+    from lsprune.scale.manifest import manifest_of
+
+    return manifest_of(output)

@@ -1,0 +1,76 @@
+"""Edge lists on disk read in order in bounded pieces: `open_edges` gives an `EdgeFiles`.
+
+| path | reads, and writes kept rows of |
+|---|---|
+| `.parquet`, or a folder of them | a column of sources, a column of targets, any others |
+| `.csv` `.tsv` `.txt` `.edges` `.edgelist` (`.gz`, `.zst`), or a folder of them | text with or without a header |
+| `.npz` without compression | `edge_index [2, E]`, two arrays of ids, or compressed rows; memory-mapped |
+| `.npy`, or a folder of them | `edge_index [2, E]`; in a folder, arrays named as in a `.npz` |
+
+Names, columns and errors are those of `lsprune.adapters.files`, which reads the same files into memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprune.adapters.files import suffix_of
+from lsprune.errors import OptionError
+from lsprune.scale.inputs.base import Batch, EdgeFiles, Kept, Shard
+from lsprune.scale.inputs.folders import list_files, refuse_twice
+
+__all__ = ["Batch", "EdgeFiles", "Kept", "Shard", "open_edges"]
+
+
+def open_edges(
+    path: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    edge_attr: Sequence[str] = (),
+    num_nodes: int | None = None,
+) -> EdgeFiles:
+    """An edge list on disk, a file or a folder; footers and headers of all files are read and compared first.
+
+    Args:
+        path: a file or folder of this module's table.
+        source, target: names of the two columns (or arrays), with the defaults of `read_edges`.
+        edge_attr: names of the columns (or arrays) that describe an edge.
+        num_nodes: number of nodes, where it is known: an id beyond it is then an error.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "edges.npy", np.array([[0, 1, 2], [1, 2, 0]]))
+    ...     [batch.source.tolist() for batch in open_edges(Path(folder) / "edges.npy").batches(2)]
+    [[0, 1], [2]]
+    """
+    if (source is None) != (target is None):
+        raise OptionError("source and target must be named together, got only one of them")
+    if num_nodes is not None and (int(num_nodes) != num_nodes or num_nodes < 0):
+        raise OptionError(f"num_nodes must be a whole number >= 0, got {num_nodes}")
+    path = Path(path)
+    if path.is_dir():
+        suffix, names = list_files(path)
+        paths = [path / name for name in names]
+    else:
+        suffix = ".npy" if path.suffix.lower() == ".npy" else suffix_of(path)
+        names, paths = ("",), [path]
+    options = (source, target, tuple(edge_attr), num_nodes)
+    if suffix in (".npz", ".npy"):
+        from lsprune.scale.inputs.arrays import open_arrays
+
+        return open_arrays(path, paths, *options)
+    if suffix == ".parquet":
+        from lsprune.scale.inputs.parquet import ParquetFiles
+
+        tables = ParquetFiles(paths, names, *options)
+        refuse_twice(paths, tables.has_edges)
+        return tables
+    from lsprune.scale.inputs.text import TextFiles
+
+    lists = TextFiles(paths, names, *options)
+    refuse_twice(paths, lists.has_edges)
+    return lists

@@ -1,0 +1,166 @@
+"""Edges that come sorted by owner: one pass, and no state but the k edges that the owner at hand holds.
+
+The input is read by two that go side by side: one that chooses, and the writer, which asks what to keep of the next
+rows. Nothing is put on disk but the keys of the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from lsprune.baselines import First, LocalRandom
+from lsprune.graph import Array, Graph, Grouped, Owned
+from lsprune.hashing import Auto, Structure
+from lsprune.hashing.base import STEPS, NodeKeys
+from lsprune.kernels import Runtime, plain
+from lsprune.pruners import LSP
+from lsprune.pruners.contract import Local
+from lsprune.scale.blocks import Rows, Selector, needs, node_keys
+from lsprune.scale.grouping import Counted
+from lsprune.scale.inputs import EdgeFiles
+
+MOST_STEPS = 64  # functions whose keys are made for all nodes at once
+ROWS = 1 << 16  # edges at a time: what they need stays in the cache
+KeysOf = Callable[[Array], Array]
+
+
+class NotSorted(Exception):
+    """The edges are not sorted by owner."""
+
+
+def suits(pruner: Local, edges: EdgeFiles) -> bool:
+    """Whether the pruner can go through sorted edges once: k is given, and keys need no look at the other edges."""
+    if pruner.k is None or pruner.k > MOST_STEPS or pruner.symmetric or edges.attr_shape is not None:
+        return False
+    if not isinstance(pruner, LSP):
+        return isinstance(pruner, LocalRandom | First)
+    return pruner.weights is None and not isinstance(pruner.family, Auto | Structure)
+
+
+def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tuple[Local, KeysOf | None] | None:
+    """The pruner, fitted to the nodes, and a function from neighbours to keys; None where keys depend on more."""
+    if not isinstance(pruner, LSP):
+        return pruner, None
+    steps = pruner.k or 0
+    if not pruner.family.needs_attributes:
+        return pruner, lambda ids: node_keys(pruner, ids, None, 0, steps, steps, runtime)
+    if x is None:
+        return None
+    graph = _nodes(pruner, x, nodes)
+    ready = pruner if pruner.fitted is not None else pruner.fitted_on(graph, runtime)
+    if not needs(ready).by_node:
+        return None
+    source = ready.source(graph, graph.grouped.owned, runtime) if graph.grouped else None
+    assert source is not None
+    blocks = [source.keys(first, min(STEPS, steps - first), steps) for first in range(0, steps, STEPS)]
+    tables = [found.table for found in blocks if isinstance(found, NodeKeys)]
+    if len(tables) < len(blocks):
+        return None
+    return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
+
+
+def _nodes(pruner: LSP, x: Array, nodes: int) -> Graph:
+    """The nodes without their edges."""
+    nothing = Owned(np.zeros(nodes + 1, np.int64), np.zeros(0, np.int64), None)
+    return Graph(
+        source=None, target=None, num_sources=nodes, num_targets=nodes, x_source=x, x_target=x,
+        grouped=Grouped(nothing, pruner.side, pruner.self_loops == "edge", 0),
+    )  # fmt: skip
+
+
+class OnePass:
+    """What is kept of sorted edges; ask for the rows in order, or for all of them again."""
+
+    def __init__(
+        self, edges: EdgeFiles, pruner: Local, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0
+    ) -> None:
+        self.edges, self.keys, self.rows, self.runtime = edges, keys, min(rows, ROWS), runtime
+        self.selector, self.nodes = Selector(pruner, runtime), nodes  # 0: as many as turn up
+        self._begin()
+
+    def _begin(self) -> None:
+        self.chosen, self.at = self._choose(), 0
+        self.waiting: list[Array] = []  # positions of kept edges that were not asked for yet
+        self.seen, self.decided, self.largest, self.balance = 0, 0, -1, 0
+        self.had, self.has = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
+
+    def kept(self, first: int, last: int) -> Array:
+        """The mask of the edges first..last."""
+        if first < self.at:
+            self._begin()
+        while self.decided < last and (found := next(self.chosen, None)) is not None:
+            self.waiting.append(found)
+        self.at = last
+        there = np.concatenate([np.zeros(0, np.int64), *self.waiting])
+        mask = np.zeros(last - first, bool)
+        mask[there[(there >= first) & (there < last)] - first] = True
+        self.waiting = [there[there >= last]]
+        return mask
+
+    def counted(self) -> Counted:
+        """What was seen, when all edges were asked for."""
+        for _ in self.chosen:  # what nobody asked for: files that an earlier run wrote
+            pass
+        return Counted(self.seen, self.seen, self.largest, True, self.balance % 2**64 == 0)
+
+    @property
+    def isolated(self) -> int:
+        """Nodes that had an edge to another node and have none left."""
+        return int((self.had & ~self.has).sum())
+
+    def _choose(self) -> Iterator[Array]:
+        """Positions of kept edges as owners come to an end; an owner that goes on is carried over."""
+        carried, positions = None, np.zeros(0, np.int64)
+        last, opened = -1, 0
+        for batch in self.edges.batches(self.rows):
+            fresh = self._rows(batch.source, batch.target)
+            last, opened = self._follow(fresh.owner, last, opened)
+            rows = fresh if carried is None else carried.then(fresh)
+            positions = np.append(positions, np.arange(self.seen, self.seen + len(fresh)))
+            self.seen += len(fresh)
+            done, still = self.selector.split(rows)
+            self._touch(rows, done)
+            yield self._decide(positions[done], opened)
+            carried, positions = rows.take(still), positions[still]
+        if carried is not None:
+            self._touch(carried, np.ones(len(carried), bool))
+        yield self._decide(positions, self.seen)
+
+    def _decide(self, found: Array, upto: int) -> Array:
+        self.decided = upto
+        return found
+
+    def _rows(self, source: Array, target: Array) -> Rows:
+        pruner, ends = self.selector.pruner, (plain(source), plain(target))
+        owner, neighbour = ends[::-1] if pruner.side == "in" else ends
+        self.largest = max(self.largest, int(owner.max(initial=-1)), int(neighbour.max(initial=-1)))
+        self.balance += int(self.runtime.module.balance(*ends, 0, owner.shape[0]))
+        quota = np.broadcast_to(np.int64(pruner.k or 0), owner.shape)
+        return Rows(
+            owner=owner, neighbour=neighbour, quota=quota, keys=None if self.keys is None else self.keys(neighbour)
+        )
+
+    def _follow(self, owner: Array, last: int, opened: int) -> tuple[int, int]:
+        """(the owner at the end, the position of its first edge); NotSorted where owners go back."""
+        if not owner.size:
+            return last, opened
+        if int(owner[0]) < last or bool((owner[1:] < owner[:-1]).any()):
+            raise NotSorted
+        begins = int(np.searchsorted(owner, owner[-1]))
+        return int(owner[-1]), opened if begins == 0 and int(owner[-1]) == last else self.seen + begins
+
+    def _touch(self, rows: Rows, kept: Array) -> None:
+        """Note who had an edge to another node, and who keeps one."""
+        if self.largest >= self.had.shape[0]:
+            before, size = (self.had, self.has), 2 * self.largest + 2
+            self.had, self.has = (self.runtime.zeros(size, bool) for _ in range(2))
+            for old, new in zip(before, (self.had, self.has), strict=True):
+                new[: old.shape[0]] = old
+        for flags, some in (
+            (self.had, rows.owner != rows.neighbour),
+            (self.has, (rows.owner != rows.neighbour) & kept),
+        ):
+            flags[rows.owner[some]] = True
+            flags[rows.neighbour[some]] = True

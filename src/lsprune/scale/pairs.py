@@ -1,0 +1,143 @@
+"""Symmetric masks of a graph on disk (DESIGN section 2.5): the rules of `lsprune.pairs`, for blocks of pairs.
+
+All slots of a pair have the same smaller end, so that slots grouped by it can be put into pairs a block at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.kernels import Runtime
+from lsprune.kernels.mix import OWNER, draw
+from lsprune.kernels.threads import spans
+from lsprune.pairs import Pairs, known, pair_ranks, pair_up
+from lsprune.pruners.contract import Local
+from lsprune.scale.grouping import Counter, grouped
+from lsprune.scale.work import Work
+from lsprune.select import FOREVER, OWNERS, Source, choose, neighbour_base_of_owner, target_count
+
+_SLOTS = 1 << 17  # put into pairs at a time
+
+
+@dataclass(frozen=True, eq=False)
+class PairBlocks:
+    """The slots of a graph by the smaller of their two ends."""
+
+    owned: Owned
+    by_low: Owned  # `neighbour` is the larger end and `edge` the slot
+
+    @classmethod
+    def of(cls, owned: Owned, nodes: int, work: Work, runtime: Runtime) -> PairBlocks:
+        def ends() -> Iterator[tuple[int, Array, Array]]:
+            for lo, hi in owned.blocks(_SLOTS):
+                start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+                other = owned.neighbour[start:stop]
+                owner = owned.owners(lo, hi).astype(other.dtype)
+                yield start, np.minimum(owner, other), np.maximum(owner, other)
+
+        counter = Counter(runtime, skip=False)
+        for _, low, high in ends():
+            counter.add(low, high)
+        names = ("pair-indptr", "pair-high", "pair-slot")
+        slots = owned.neighbour.shape[0]
+        return cls(owned, grouped(ends, counter.counts, slots, nodes, work, runtime, skip=False, names=names))
+
+    def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Blocks of (slots, their owners, their neighbours)."""
+        for lo, hi in self.by_low.blocks(_SLOTS):
+            start, stop = int(self.by_low.indptr[lo]), int(self.by_low.indptr[hi])
+            slots, high = self.by_low.edges(start, stop), self.by_low.neighbour[start:stop].astype(np.int64)
+            low = self.by_low.owners(lo, hi)
+            forth = (slots >= self.owned.indptr[low]) & (slots < self.owned.indptr[low + 1])
+            yield slots, np.where(forth, low, high), np.where(forth, high, low)
+
+    def paired(self, ranks: Array | None, nodes: int) -> Iterator[tuple[Array, Array, Array, Pairs]]:
+        """Blocks of (slots, their owners, their ranks, pairs); without ranks the pairing of parallel edges is any."""
+        for slots, owner, neighbour in self:
+            rank = np.zeros(slots.shape, np.int64) if ranks is None else known(ranks[slots])
+            yield slots, owner, rank, pair_up(owner, neighbour, rank, nodes)
+
+
+def symmetric_taken(
+    graph: Graph, pruner: Local, mode: str, owned: Owned, source: Source, work: Work, runtime: Runtime
+) -> Array:
+    """taken `[slots]`: both directions of every kept pair, as `lsprune.pairs.symmetric_mask` in memory."""
+    blocks, nodes = PairBlocks.of(owned, graph.num_nodes, work, runtime), graph.num_nodes
+    first = [(pairs.count, pairs.parallel) for _, _, _, pairs in blocks.paired(None, nodes)]
+    count, parallel = sum(number for number, _ in first), any(several for _, several in first)
+    base, taken = neighbour_base_of_owner(graph, pruner.side), runtime.zeros(owned.neighbour.shape[0], np.uint8)
+    if pruner.k is not None:
+        quota = _quota(owned, pruner.k, parallel, runtime)
+        ranks = choose(owned, quota, source, base, pruner.seed, runtime, ranked=True)
+        for slots, _, rank, pairs in blocks.paired(ranks, nodes):
+            taken[slots] = (pair_ranks(pairs, rank, mode) <= pruner.k)[pairs.of_slot]
+        return taken
+    assert pruner.keep is not None
+    target = int(target_count(pruner.keep, np.array([count]))[0])
+
+    def enough(ranks: Array) -> bool:
+        ready = (pair_ranks(pairs, rank, mode) < FOREVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
+        return not parallel and sum(int(some.sum()) for some in ready) >= target
+
+    quota = _quota(owned, 0, True, runtime)
+    ranks = choose(owned, quota, source, base, pruner.seed, runtime, ranked=True, stop=enough)
+    _take_best(blocks, ranks, nodes, mode, target, pruner.seed, taken, runtime)
+    return taken
+
+
+def _quota(owned: Owned, k: int, all_ranks: bool, runtime: Runtime) -> Array:
+    """k for every owner; with `all_ranks` its degree where that is more."""
+    quota = runtime.zeros(owned.indptr.shape[0] - 1, np.int64)
+    quota[:] = k
+    for lo, hi in spans(quota.shape[0] if all_ranks else 0, OWNERS):
+        np.maximum(quota[lo:hi], np.diff(owned.indptr[lo : hi + 1]), out=quota[lo:hi])
+    return quota
+
+
+def _take_best(
+    blocks: PairBlocks, ranks: Array, nodes: int, mode: str, target: int, seed: int, taken: Array, runtime: Runtime
+) -> None:
+    """Mark the `target` first pairs by (rank, hash of the owner that gives it); an owner gives one pair a rank."""
+    counts = np.zeros(1, np.int64)
+    for _, _, rank, pairs in blocks.paired(ranks, nodes):
+        of_pair = pair_ranks(pairs, rank, mode)
+        found = np.bincount(of_pair[of_pair < FOREVER], minlength=counts.shape[0])
+        found[: counts.shape[0]] += counts
+        counts = found
+    if target == 0:
+        return
+    total = np.cumsum(counts)
+    last = int(np.searchsorted(total, target))  # the rank at which the budget ends
+    left = target - int(total[last] - counts[last])
+    limit = _limit(blocks, ranks, nodes, mode, seed, last, int(counts[last]), left, runtime)
+    for slots, owner, rank, pairs in blocks.paired(ranks, nodes):
+        of_pair = pair_ranks(pairs, rank, mode)
+        kept = (of_pair < last) | ((of_pair == last) & (_givers(pairs, owner, rank, of_pair, seed) <= limit))
+        taken[slots] = kept[pairs.of_slot]
+
+
+def _limit(
+    blocks: PairBlocks, ranks: Array, nodes: int, mode: str, seed: int, last: int, count: int, left: int,
+    runtime: Runtime,
+) -> np.uint64:  # fmt: skip
+    """The hash of the last of the `left` pairs that are kept among the `count` of rank `last`."""
+    hashed, at = runtime.zeros(count, np.uint64), 0
+    for _, owner, rank, pairs in blocks.paired(ranks, nodes):
+        of_pair = pair_ranks(pairs, rank, mode)
+        some = _givers(pairs, owner, rank, of_pair, seed)[of_pair == last]
+        hashed[at : at + some.shape[0]] = some
+        at += some.shape[0]
+    hashed.partition(left - 1)
+    return np.uint64(hashed[left - 1])
+
+
+def _givers(pairs: Pairs, owner: Array, rank: Array, of_pair: Array, seed: int) -> Array:
+    """For each pair the smallest hash of an owner that sets its rank."""
+    giver = rank == of_pair[pairs.of_slot]
+    out = np.full(pairs.count, np.iinfo(np.uint64).max, np.uint64)
+    np.minimum.at(out, pairs.of_slot[giver], draw(seed, OWNER, owner[giver]))
+    return out

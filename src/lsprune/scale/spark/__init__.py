@@ -1,0 +1,87 @@
+"""Pruning on Spark: the same edges as in memory, bit for bit, from tables of edges and nodes of any size.
+
+Keys are made where the nodes are and joined to the edges by neighbour; the edges of an owner come to one task, which
+selects from them batch by batch with the kernels that every other executor uses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsprune.errors import MissingDependency
+from lsprune.pruners import LSP, Pruner
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["fit_spark", "prune_spark"]
+
+HUB = 1 << 22  # edges of one owner beyond which several tasks share them
+
+
+def prune_spark(
+    edges: DataFrame,
+    nodes: DataFrame | None,
+    pruner: Pruner,
+    *,
+    source: str = "source",
+    target: str = "target",
+    edge_attr: str | Sequence[str] = (),
+    id: str = "id",
+    features: str | Sequence[str] = "x",
+    position: str | None = None,
+    partitions: int | None = None,
+    broadcast: bool | None = None,
+    hub: int = HUB,
+) -> DataFrame:
+    """The kept rows of `edges`, with the same columns and types, in any order.
+
+    A few small jobs run at once (checks, `fit` if the pruner is not fitted, degrees for `keep`); the selection itself
+    runs when the result is used. The tables must be the same each time they are read. Ids are whole numbers >= 0.
+    Needs `pip install 'lsprune[spark]'` and Java 17.
+
+    Args:
+        edges: a row for each edge. nodes: a row for each node; None where the pruner looks at no node attributes.
+        pruner: as for `prune`; one that must see the whole graph, or learns from all of it, is refused.
+        source, target: columns of `edges`. edge_attr: those that describe an edge: numbers, or one column of arrays.
+        id, features: columns of `nodes`: its id; its attributes, one column of arrays or several of numbers.
+        position: a column of `edges` that numbers them, for pruners that go by the order of edges; with it, parallel
+            edges with equal keys are told apart as in memory too.
+        partitions: tasks of the selection. Default: one for every 2 million edges, at least the default parallelism.
+        broadcast: send what the edges need of the nodes to every executor (True), or shuffle (False). Default: by size.
+        hub: owners with more edges than this are selected from by several tasks first; the outcome is the same.
+    """
+    _check_installed()
+    from lsprune.scale.spark.plan import prepared
+
+    plan = prepared(edges, nodes, pruner, (source, target), edge_attr, id, features, position)
+    return plan.pruned(partitions, broadcast, hub)
+
+
+def fit_spark(
+    edges: DataFrame,
+    nodes: DataFrame | None,
+    pruner: LSP,
+    *,
+    source: str = "source",
+    target: str = "target",
+    edge_attr: str | Sequence[str] = (),
+    id: str = "id",
+    features: str | Sequence[str] = "x",
+) -> LSP:
+    """The pruner fitted on these tables, equal to `pruner.fit` on the same graph in memory; arguments as above."""
+    _check_installed()
+    from lsprune.scale.spark.plan import fit_on
+
+    return fit_on(edges, nodes, pruner, (source, target), edge_attr, id, features)
+
+
+def _check_installed() -> None:
+    try:
+        import pandas  # noqa: F401  (pyspark's mapInArrow asks for it)
+        import pyspark
+    except ImportError as error:
+        raise MissingDependency(f"Spark needs {error.name}: pip install 'lsprune[spark]'") from None
+    if int(pyspark.__version__.split(".")[0]) < 4:
+        raise MissingDependency(f"PySpark must be 4 or newer, got {pyspark.__version__}: pip install 'lsprune[spark]'")

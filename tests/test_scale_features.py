@@ -1,0 +1,100 @@
+"""Node attributes larger than memory: the values of the reader in memory, memory-mapped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+
+from files_helpers import parquet, save
+from lsprune.adapters.files import features as in_memory
+from lsprune.errors import FormatError
+from lsprune.scale.features import open_features
+
+X = np.arange(24, dtype=np.float32).reshape(8, 3)
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+def same(path: Path, scratch: Path, rows: int) -> np.ndarray:
+    found, expected = open_features(path, scratch, rows), in_memory.read(path)
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    assert np.array_equal(found, expected)
+    assert not found.flags.owndata
+    assert not found.flags.writeable
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i1", "i8", "u4", "?"])
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_values_of_every_format(tmp_path: Path, scratch: Path, dtype: str, rows: int) -> None:
+    x = X.astype(dtype)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "f.npy", np.asfortranarray(x))
+    save(tmp_path / "x.npz", anything=x)
+    np.savez_compressed(tmp_path / "packed.npz", anything=x)
+    pq.write_table(pa.table({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}), tmp_path / "x.parquet", row_group_size=3)
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(x.reshape(-1)), 3)
+    pq.write_table(pa.table({"v": lists}), tmp_path / "list.parquet", row_group_size=3)
+    parquet(tmp_path / "one.parquet", a=x[:, 0])
+    for name in ("x.npy", "f.npy", "x.npz", "packed.npz", "x.parquet", "list.parquet", "one.parquet"):
+        found = same(tmp_path / name, scratch, rows)
+        assert np.array_equal(found, x[:, 0] if name == "one.parquet" else x)
+        assert found.flags.aligned
+    assert {path.name for path in scratch.iterdir()} == {"features.npy"}
+
+
+def test_columns_of_several_types(tmp_path: Path, scratch: Path) -> None:
+    lists = pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 3)
+    same(parquet(tmp_path / "x.parquet", a=np.arange(8), v=lists, b=X[:, 0] > 3), scratch, 3)
+
+
+def test_a_folder_of_parquet(tmp_path: Path, scratch: Path) -> None:
+    folder = tmp_path / "x"
+    folder.mkdir()
+    for i, name in enumerate(("b", "a", "c")):
+        parquet(folder / f"{name}.parquet", a=X[i : i + 2, 0], b=X[i : i + 2, 1])
+    found = open_features(folder, scratch, 1)
+    assert np.array_equal(found, X[[1, 2, 0, 1, 2, 3], :2])
+    parquet(folder / "d.parquet", a=X[:, 0])
+    with pytest.raises(FormatError, match=r"d\.parquet: no column 'b'"):
+        open_features(folder, scratch, 1)
+
+
+def test_no_nodes(tmp_path: Path, scratch: Path) -> None:
+    assert same(parquet(tmp_path / "x.parquet", a=np.empty(0), b=np.empty(0)), scratch, 3).shape == (0, 2)
+
+
+def test_refused(tmp_path: Path, scratch: Path) -> None:
+    np.save(tmp_path / "text.npy", np.array(["a"] * 4))
+    np.save(tmp_path / "cube.npy", np.ones((4, 2, 2)))
+    save(tmp_path / "two.npz", a=X, b=X)
+    sp.save_npz(tmp_path / "sparse.npz", sp.csr_matrix(X))
+    pq.write_table(pa.table({"a": [1.0, 2.0, None]}), tmp_path / "null.parquet", row_group_size=2)
+    parquet(tmp_path / "words.parquet", a=["x"])
+    damaged = bytearray(save(tmp_path / "bad.npz", a=np.zeros(500)).read_bytes())
+    damaged[3000] ^= 1
+    (tmp_path / "bad.npz").write_bytes(damaged)
+    (tmp_path / "no.npz").write_bytes(b"no zip")
+    for name, message in (
+        ("text.npy", "features must be numbers, got <U1"), ("cube.npy", "features must have shape"),
+        ("two.npz", "must hold one array, got a, b"), ("sparse.npz", "scipy matrix cannot be streamed"),
+        ("null.parquet", r"column 'a', row 2 \(row group 1\): a value is missing"),
+        ("words.parquet", "column 'a' must be numbers, got string"), ("bad.npz", "bad CRC-32"),
+        ("no.npz", "not a readable .npz file"), ("x.csv", r"features must be one of \.npy"),
+    ):  # fmt: skip
+        with pytest.raises(FormatError, match=message) as caught:
+            open_features(tmp_path / name, scratch, 2)
+        assert str(tmp_path / name) in str(caught.value)
+    with pytest.raises(FileNotFoundError):
+        open_features(tmp_path / "absent.npy", scratch, 2)
