@@ -236,3 +236,13 @@ def test_a_full_disk_is_the_systems_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No space left"):
         files.write_shard(files.shards[0], Full(), asked(np.ones(5000, bool)), 900)
     gc.collect()  # a writer given up must not write a footer from its finaliser
+
+
+def test_rows_that_grow_later_are_reckoned_with_and_dictionaries_are_not_counted_twice(tmp_path):
+    ends = {"source": np.zeros(6000, np.int64), "target": np.ones(6000, np.int64)}
+    grows = pa.array(["x"] * 3000 + [f"{i:05}" * 400 for i in range(3000)])
+    pq.write_table(pa.table({**ends, "text": grows}), tmp_path / "a.parquet", row_group_size=3000)
+    assert open_edges(tmp_path / "a.parquet").row_bytes >= 2000
+    words = pa.array([f"a long word with the number {i}" for i in range(6000)]).dictionary_encode()
+    pq.write_table(pa.table({**ends, "word": words}), tmp_path / "b.parquet")
+    assert open_edges(tmp_path / "b.parquet").row_bytes < 100

@@ -38,6 +38,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
+from lsprune.cli.spark import _cause  # noqa: E402
 from lsprune.scale.spark import budget as budgets  # noqa: E402
 from lsprune.scale.spark import fit_spark, plan, prune_spark  # noqa: E402
 from lsprune.scale.spark.budget import Budget  # noqa: E402
@@ -441,3 +442,15 @@ def test_a_submitted_job_with_the_package_as_one_file_keeps_what_memory_keeps(tm
     assert done.returncode == 0, done.stderr[-2000:]
     kept = sorted(pq.read_table(tmp_path / "out")["n"].to_pylist())
     assert kept == np.flatnonzero(LSP(k=8).mask(Graph.from_edges(ends, num_nodes=30, x=x))).tolist()
+
+
+def test_the_innermost_cause_is_what_is_said():
+    lines = [
+        "An error occurred while calling o30.parquet.",
+        ": org.X: job failed",
+        "at y",
+        "Caused by: E: a.parquet is not",
+    ]
+    assert _cause(lines) == "E: a.parquet is not"
+    assert _cause(lines[:2]) == ": org.X: job failed"
+    assert _cause(["[NO_FILE] there is none"]) == "[NO_FILE] there is none"

@@ -95,7 +95,9 @@ def _options(version: Version = False) -> None:
 # One parameter for each option of the library: long, but a list and nothing else.
 @app.command("prune")
 def prune_command(
-    source_file: Annotated[Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")],
+    source_file: Annotated[
+        Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
+    ],
     output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
     features: Annotated[Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet.")] = None,
     edge_attr: Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: columns, by commas.")] = "",

@@ -173,7 +173,14 @@ def _plainly() -> Iterator[None]:
             raise
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
         ours = [line for line in lines if line.startswith("lsprune.errors.")]
-        raise (GraphError(ours[-1].partition(": ")[2]) if ours else FormatError(f"Spark: {lines[0]}")) from None
+        raise (GraphError(ours[-1].partition(": ")[2]) if ours else FormatError(f"Spark: {_cause(lines)}")) from None
+
+
+def _cause(lines: list[str]) -> str:
+    """The line that says most: the innermost cause, or what follows the name of a call into Java."""
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
+    return causes[-1] if causes else lines[1] if called else lines[0]
 
 
 def _report(edges: int, kept: int, seconds: float) -> Report:

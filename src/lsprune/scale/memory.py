@@ -74,11 +74,16 @@ class Ceiling:
     begun: int  # resident memory when it began
     threads: int
 
-    def rows(self, row_bytes: int) -> int:
-        """Edges to read at a time; OptionError, with the least that would do, where the ceiling is too low."""
+    def rows(self, row_bytes: int, attr_bytes: int = 0) -> int:
+        """Edges to read at a time; OptionError, with the least that would do, where the ceiling is too low.
+
+        Args:
+            row_bytes: of an edge with all its columns. attr_bytes: of those that describe it.
+        """
         copies = 6 * row_bytes + 64  # as decoded, as checked, dealt out, and what the format's reader holds ahead
-        free = self.limit - self.needed()
-        self.check(LEAST_ROWS * copies, "")
+        blocks = self.threads * (1 << 16) * attr_bytes * 3  # the attributes of the edges whose keys are being made
+        free = self.limit - self.needed() - blocks
+        self.check(LEAST_ROWS * copies + blocks, "")
         most = max(min(free // 2 // copies, MOST_ROWS), LEAST_ROWS)
         return 1 << (most.bit_length() - 1)  # a round number, so that a little more memory in use changes nothing
 

@@ -179,7 +179,10 @@ class _Reading:
         assert self.mapping is not None
         from lsprune.scale.mapping import map_ids
 
-        return map_ids(self.open(None), self.mapping, memory=self.memory, rows=rows)
+        try:
+            return map_ids(self.open(None), self.mapping, memory=self.memory, rows=rows)
+        except OptionError as error:
+            raise OptionError(f"{error}; ids may take an eighth of --memory") from None
 
 
 @dataclass(eq=False)
@@ -201,7 +204,7 @@ class _Job:
     def run(self, edges: EdgeFiles, features: Path | None, num_nodes: int | None) -> Streamed:
         self.run_on = Runtime("cpu", self.ceiling.threads, self.work.scratch)
         if "rows" not in self.work.done:  # the bytes of a file may depend on how many rows are written at a time
-            self.work.finish("rows", self.ceiling.rows(edges.row_bytes))
+            self.work.finish("rows", self.ceiling.rows(edges.row_bytes, _attr_bytes(edges)))
         rows = self.work.done["rows"]
         with self._stage("features"):
             x = edges.features if features is None else open_features(features, self.work.folder, rows)
@@ -312,12 +315,11 @@ class _Job:
     def _check(self, edges: EdgeFiles) -> None:
         """Raise where the memory or the disk will not do for this graph, before the work begins."""
         self.ceiling.check_graph(self.nodes, self.counted.slots, self.pruner)
-        attributes = 0 if edges.attr_dtype is None else edges.attr_dtype.itemsize * math.prod(edges.attr_shape or ())
         ends = 4 if self.nodes < 2**31 else 8
         places = 4 if self.counted.edges < 2**31 else 8
         pairs = 2 if self.pruner.symmetric else 1
         slots = self.counted.slots * (pairs * (2 + 2 * (ends + places)) + 1)
-        self.disk = slots + self.counted.edges * (2 + attributes) + self.nodes * 8 * 12
+        self.disk = slots + self.counted.edges * (2 + _attr_bytes(edges)) + self.nodes * 8 * 12
         written = sum(path.stat().st_size for path in edges.inputs)
         self.say(
             f"{self.nodes:,} nodes, {self.counted.edges:,} edges; {show_size(self.disk)} of scratch files in "
@@ -384,6 +386,11 @@ class _Job:
         lo = first // 8
         bits = np.unpackbits(self.work.array("mask")[lo : -(-last // 8)])
         return bits[first - 8 * lo : last - 8 * lo].view(bool)
+
+
+def _attr_bytes(edges: EdgeFiles) -> int:
+    """Bytes of the attributes of an edge."""
+    return 0 if edges.attr_dtype is None else edges.attr_dtype.itemsize * math.prod(edges.attr_shape or ())
 
 
 def _check_attributes(pruner: Local, x: Array | None, edges: EdgeFiles) -> None:

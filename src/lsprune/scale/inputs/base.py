@@ -125,7 +125,7 @@ class EdgeFiles(ABC):
     def _ids(self, column: Any, label: str, piece: Piece) -> Array:
         array = column
         if not isinstance(column, np.ndarray):
-            array = integers(column, label, piece.path, piece.place, OFFER)
+            array = integers(column, label, piece.path, piece.place, "" if _fractions(column.type) else OFFER)
         limit = np.iinfo(np.int64).max if self.nodes is None else self.nodes
         if array.size and array.dtype.kind in "iu":
             # Seen as unsigned, a negative id is a huge one: one pass finds both faults.
@@ -135,6 +135,13 @@ class EdgeFiles(ABC):
         else:
             ids(array, label, piece.path, piece.place)
         return np.require(array, self.dtype, "A")
+
+
+def _fractions(kind: Any) -> bool:
+    """Whether a column holds numbers that are not whole, which no mapping takes for ids."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def check_rows(rows: int) -> None:

@@ -34,6 +34,7 @@ class Part:
     first: int  # position of its first row in the whole input
     groups: tuple[int, ...]  # the first row of each row group in this file, and its number of rows
     types: dict[str, Any]  # Arrow types by column
+    widest: int = 0  # bytes of a row, as encoded, in the row group whose rows have most
 
     @property
     def rows(self) -> int:
@@ -124,7 +125,14 @@ class ParquetFiles(EdgeFiles):
         if part is None:
             return 16
         sample = next(read(part, _SAMPLE, None))[1]
-        return max(1, -(-int(sample.nbytes) // int(sample.num_rows)))
+        first = sum(_without_dictionary(column).nbytes for column in sample.columns)
+        # The first rows may be shorter than the others, and what is encoded shorter than what is read: the larger.
+        return max(1, -(-int(first) // int(sample.num_rows)), *(part.widest for part in self.parts))
+
+
+def _without_dictionary(column: Any) -> Any:
+    """The column; of a dictionary, which all batches share, the places in it."""
+    return getattr(column, "indices", column)
 
 
 class Groups:
@@ -235,11 +243,12 @@ def footer(path: Path, name: str, first: int) -> Part:
     try:
         with parquet.ParquetFile(path) as file:
             schema, meta = file.schema_arrow, file.metadata
-            groups = [0]
+            groups, widest = [0], 0
             for g in range(meta.num_row_groups):
                 group = meta.row_group(g)
                 _check_extent(group, size, f"{path}: row group {g}")
                 groups.append(groups[-1] + group.num_rows)
+                widest = max(widest, -(-group.total_byte_size // max(group.num_rows, 1)))
     except _errors() as error:
         if isinstance(error, FormatError):
             raise
@@ -247,7 +256,7 @@ def footer(path: Path, name: str, first: int) -> Part:
     if groups[-1] != meta.num_rows:
         raise FormatError(f"{path}: claims {meta.num_rows} rows and its row groups have {groups[-1]}; damaged")
     _refuse_double(schema.names, path)
-    return Part(path, name, first, tuple(groups), dict(zip(schema.names, schema.types, strict=True)))
+    return Part(path, name, first, tuple(groups), dict(zip(schema.names, schema.types, strict=True)), widest)
 
 
 def _check_extent(group: Any, size: int, where: str) -> None:
