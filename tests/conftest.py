@@ -27,3 +27,18 @@ def data_folder(tmp_path_factory):
         return target
 
     return copy
+
+
+@pytest.fixture
+def few_resamples(monkeypatch):
+    """Intervals from few resamples, sooner; they are kept, so that no other test must see them."""
+    from lsprune.lab import panels
+    from lsprune.report import numbers
+
+    kept = (panels._estimate, panels._compare, panels._lossless, numbers._estimate)
+    for function in kept:
+        function.cache_clear()
+    monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 50)
+    yield
+    for function in kept:
+        function.cache_clear()

@@ -309,8 +309,8 @@ def test_a_bad_line_is_named_with_its_file(tmp_path, line, said):
         read_sources([tmp_path])
 
 
-def test_whatever_a_line_holds_it_is_a_report_or_a_clear_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 20)
+@pytest.mark.usefixtures("few_resamples")
+def test_whatever_a_line_holds_it_is_a_report_or_a_clear_error(tmp_path):
     odd = [None, True, -1, 0, 1e308, 10**400, "", "x", "\x00", [], [1], {}, {"a": []}, "none", "lsp-p", 0.5, "mae"]
     good = [*comparison(seeds=2, test_max=0.5, test_seconds=1.0), *sizes(), *overlaps()]
     random = np.random.default_rng(0)

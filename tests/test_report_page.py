@@ -116,8 +116,8 @@ def test_half_a_surrogate_pair_does_not_stop_the_page(tmp_path):
     assert b"x?" in write_report([path], tmp_path / "r.html").path.read_bytes()
 
 
-def test_all_our_studies_fit_in_five_megabytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 50)  # as many digits, sooner
+@pytest.mark.usefixtures("few_resamples")
+def test_all_our_studies_fit_in_five_megabytes(tmp_path):
     written = write_report([ROOT / "results"], tmp_path / "all.html")
     assert 100_000 < written.bytes <= 5_000_000
     assert {"cora", "neighbourhood-variance", "consistency"} <= set(written.studies)
