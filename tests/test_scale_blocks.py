@@ -21,6 +21,12 @@ RUN = runtime(1)
 ALL = ("owner", "edge", "neighbour")
 
 
+def kept_of(pruner, batches) -> np.ndarray:
+    """The numbers of the rows that are kept."""
+    found = (numbers[done] for _, numbers, done in Selector(pruner, RUN).merged(batches))
+    return np.concatenate([np.empty(0, np.int64), *found])
+
+
 def supported(pruner) -> bool:
     try:
         needs(pruner.fit(hubs(0)))
@@ -73,7 +79,7 @@ def mask_by(pruner, rows: Rows, order: np.ndarray, cuts) -> np.ndarray:
     """The mask from batches that end at the cuts."""
     borders = [0, *sorted(cuts), len(rows)]
     batches = (rows.take(np.arange(lo, hi)) for lo, hi in zip(borders, borders[1:], strict=False))
-    kept = np.concatenate(list(Selector(pruner, RUN).kept(batches)))
+    kept = kept_of(pruner, batches)
     assert np.unique(kept).shape == kept.shape
     mask = np.zeros(order.shape[0], bool)
     mask[order[kept]] = True
@@ -167,10 +173,10 @@ def test_shares_of_an_owner_are_selected_from_separately_and_merge():
         share = np.arange(len(rows)) % 3
         dealt = np.lexsort((share, rows.owner))  # stable: each share in the caller's order
         parts = Rows(**{**vars(rows.take(dealt)), "share": share[dealt]})
-        some = np.concatenate(list(Selector(fitted, RUN).kept([parts])))
+        some = kept_of(fitted, [parts])
         assert len(some) < len(rows)
         rest = np.sort(dealt[some])
-        merged = rest[np.concatenate(list(Selector(fitted, RUN).kept([rows.take(rest)])))]
+        merged = rest[kept_of(fitted, [rows.take(rest)])]
         mask = np.zeros(len(rows), bool)
         mask[order[merged]] = True
         np.testing.assert_array_equal(mask, fitted.mask(graph))
@@ -265,6 +271,6 @@ def test_needs_say_what_must_be_at_hand():
 def test_no_rows_at_all():
     nothing = np.empty(0, np.int64)
     rows = Rows(owner=nothing, neighbour=nothing, quota=nothing)
-    assert np.concatenate(list(Selector(LocalRandom(k=1), RUN).kept([rows, rows]))).size == 0
-    assert np.concatenate(list(Selector(LocalRandom(k=1), RUN).kept([]))).size == 0
+    assert kept_of(LocalRandom(k=1), [rows, rows]).size == 0
+    assert kept_of(LocalRandom(k=1), []).size == 0
     assert node_keys(LSP(k=1, hash="identity"), nothing, None, 0, 3, 3, RUN).shape == (0, 3)

@@ -45,6 +45,8 @@ def test_a_ceiling_says_the_least_that_would_do_and_that_does():
         Ceiling(10**6, 5 * 10**7, 2).rows(100)
     least = parse_size(re.search(r"at least ([\d.]+ \w+)", str(refused.value))[1])
     assert Ceiling(least, 5 * 10**7, 2).rows(100) > 0
+    with pytest.raises(OptionError, match="memory must be at least"):
+        Ceiling(least - 2 * 10**7, 5 * 10**7, 2).rows(100)  # it is the least to ten megabytes
     few, many = Ceiling(least, 5 * 10**7, 2).rows(100), Ceiling(4 * least, 5 * 10**7, 2).rows(100)
     assert few < many
 

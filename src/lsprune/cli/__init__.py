@@ -19,6 +19,27 @@ import typer
 
 from lsprune.cli.compare import compare_command
 from lsprune.cli.inspect import inspect_command
+from lsprune.cli.options import (
+    PRESETS,
+    Attributes,
+    Bits,
+    Hash,
+    K,
+    Keep,
+    Length,
+    Method,
+    Power,
+    Replace,
+    Seed,
+    Select,
+    SelfLoops,
+    Side,
+    Sparsity,
+    Ties,
+    Values,
+    make_pruner,
+    pruner_options,
+)
 from lsprune.cli.report import figures_command, report_command
 from lsprune.cli.say import (
     INTERRUPTED,
@@ -35,13 +56,10 @@ from lsprune.cli.say import (
 from lsprune.cli.spark import spark_prune_command
 from lsprune.cli.stream import refuse, stream, stream_table, verify_command
 from lsprune.cli.study import Smoke, chosen_study, listed, study_app, watching
-from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
     from lsprune.graph import Array, Graph
     from lsprune.pruners import Pruner
-
-PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
 
 app = typer.Typer(
     name="lsprune",
@@ -104,30 +122,30 @@ def prune_command(
     source: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")] = None,
     target: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")] = None,
     num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None,
-    keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None,
-    method: Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")] = "lsp",
-    hash_family: Annotated[str | None, typer.Option("--hash", help="A hash family; see `lsprune methods`.")] = None,
-    side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None,
-    length: Annotated[float | None, typer.Option("--l", help="Projection: bin length (default: no bins).")] = None,
-    sparsity: Annotated[int | None, typer.Option(help="Entries that a hash function looks at.")] = None,
+    keep: Keep = None,
+    k: K = None,
+    method: Method = "lsp",
+    hash_family: Hash = None,
+    side: Side = None,
+    length: Length = None,
+    sparsity: Sparsity = None,
     digest: Annotated[str | None, typer.Option(help="Threshold: mix, md5 or affine.")] = None,
     bins: Annotated[int | None, typer.Option("--m", help="Threshold: number of bins of the digest.")] = None,
     words: Annotated[int | None, typer.Option(help="Codebook: number of words (default: from the data).")] = None,
-    bits: Annotated[int | None, typer.Option(help="Signs: bits of a code.")] = None,
+    bits: Bits = None,
     weights: Annotated[
         str | None,
         typer.Option(help="Prefer: degree (low), jaccard, edge (large edge_attr), edge:2 or neighbour:0."),
     ] = None,
-    power: Annotated[float | None, typer.Option(help="How much weights count.")] = None,
-    attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,
-    values: Annotated[str | None, typer.Option(help="unit (normalised, centred, scaled) or raw.")] = None,
-    select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
-    replace: Annotated[bool | None, typer.Option("--replace/--no-replace", help="Take an edge again?")] = None,
-    ties: Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")] = None,
+    power: Power = None,
+    attributes: Attributes = None,
+    values: Values = None,
+    select: Select = None,
+    replace: Replace = None,
+    ties: Ties = None,
     symmetric: Annotated[str | None, typer.Option(help="Keep both directions together: union or intersection.")] = None,
-    self_loops: Annotated[str | None, typer.Option(help="free, edge or drop.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")] = None,
+    self_loops: SelfLoops = None,
+    seed: Seed = None,
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None,
     streamed: Annotated[
@@ -152,47 +170,42 @@ def prune_command(
 
     Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
     """
-    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
-    options: dict[str, Any] = {
+    options = {
         "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
-        "symmetric": symmetric, "self_loops": self_loops, "seed": seed, "values": values,
-        "weights": weights, "power": power,
-        "attributes": None if attributes is None else listed(attributes),
+        "symmetric": symmetric, "self_loops": self_loops, "seed": seed, "values": values, "weights": weights,
+        "power": power, "attributes": attributes,
     }  # fmt: skip
-    if any(value is not None for value in hashing.values()):
-        options["hash"] = {"name": hash_family or "projection", **_given(hashing)}
-    columns, files = tuple(listed(edge_attr)), {"input": str(source_file), "output": str(output_file)}
-    with errors(), steps(3) as step:
-        from lsprune.adapters.files import check_output, read_edges, write_edges
-
-        pruner = make_pruner(method, preset, _given(options))
+    hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
+    reading: dict[str, Any] = {
+        "source": source, "target": target, "edge_attr": tuple(listed(edge_attr)), "features": features,
+        "num_nodes": num_nodes,
+    }  # fmt: skip
+    with errors():
+        pruner = make_pruner(method, preset, pruner_options(options, hashing))
         if streamed:
-            step(f"streaming {source_file.name}")
-            report = stream(
-                source_file, output_file, pruner, features=features, edge_attr=columns, source=source, target=target,
-                num_nodes=num_nodes, map_ids=map_ids, memory=memory or "2GB", scratch=scratch, resume=resume,
-                threads=threads,
-            )  # fmt: skip
-            show(
-                {**files, "pruner": pruner.to_dict(), **report}, as_json, lambda: stream_table(output_file.name, report)
-            )
-            return
-        refuse(memory=memory, scratch=scratch, resume=resume, map_ids=map_ids)
-        check_output(output_file, source_file, *([features] if features else []))
-        step(f"reading {source_file.name}")
-        read = read_edges(
-            source_file, source=source, target=target, edge_attr=columns, features=features, num_nodes=num_nodes
-        )
+            more = {"map_ids": map_ids, "memory": memory or "2GB", "scratch": scratch, "resume": resume}
+            report = stream(source_file, output_file, pruner, **reading, **more, threads=threads)
+        else:
+            refuse(memory=memory, scratch=scratch, resume=resume, map_ids=map_ids)
+            report = _in_memory(source_file, output_file, pruner, reading, threads)
+        files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
+        made = stream_table if streamed else kept_table
+        show({**files, **report}, as_json, lambda: made(output_file.name, report))
+
+
+def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
+    """Read, prune and write; what came of it."""
+    from lsprune.adapters.files import check_output, read_edges, write_edges
+
+    check_output(output, source, *([reading["features"]] if reading["features"] else []))
+    with steps(3) as step:
+        step(f"reading {source.name}")
+        read = read_edges(source, **reading)
         step("pruning")
         mask, report = measured(read.graph, pruner, threads)
-        step(f"writing {output_file.name}")
-        write_edges(output_file, read, mask)
-    with errors():
-        show({**files, "pruner": pruner.to_dict(), **report}, as_json, lambda: kept_table(output_file.name, report))
-
-
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
+        step(f"writing {output.name}")
+        write_edges(output, read, mask)
+    return report
 
 
 @app.command("methods")
@@ -272,13 +285,6 @@ def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:
     return rows, report
 
 
-def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> Pruner:
-    """The pruner of that name, or the preset; an option it does not have is an OptionError."""
-    from lsprune.baselines import from_dict
-
-    return _preset(method, preset, options) if preset else from_dict({"method": method, **options})
-
-
 def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
     """The mask, and what it did: counts, seconds and edges per second."""
     from lsprune.kernels import runtime
@@ -305,19 +311,3 @@ def power_law_graph(*, nodes: int, edges: int, features: int, seed: int) -> Grap
     ends[1] = np.where(ends[0] == ends[1], (ends[1] + 1) % nodes, ends[1])
     x = random.standard_normal((nodes, features), dtype=np.float32)
     return Graph.from_edges(ends, num_nodes=nodes, x=x)
-
-
-def _preset(method: str, preset: str, options: Mapping[str, Any]) -> Pruner:
-    from lsprune.pruners import LSP
-
-    if preset not in PRESETS:
-        raise OptionError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
-    foreign = [name for name in options if name not in ("k", "seed")]
-    if method != "lsp" or foreign:
-        what = foreign[0] if foreign else f"method {method}"
-        raise OptionError(f"{what} does not go with preset {preset}, which takes only k and seed")
-    if "k" not in options:
-        raise OptionError(f"preset {preset} needs k, the most edges that a node keeps")
-    maker, _, kind = preset.partition("-")
-    make = {"paper": LSP.paper, "published": LSP.published}[maker]
-    return make("p" if kind == "p" else "t", k=options["k"], seed=options.get("seed", 0))

@@ -14,6 +14,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsprune.cli.options import (
+    Attributes,
+    Bits,
+    Hash,
+    K,
+    Keep,
+    Length,
+    Method,
+    Power,
+    Replace,
+    Seed,
+    Select,
+    SelfLoops,
+    Side,
+    Sparsity,
+    Ties,
+    Values,
+    make_pruner,
+    pruner_options,
+)
 from lsprune.cli.say import Json, Report, errors, framed, show
 from lsprune.cli.study import listed
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
@@ -42,23 +62,23 @@ def spark_prune_command(
         bool | None, typer.Option("--broadcast/--shuffle", help="How nodes come to the edges (default: by size).")
     ] = None,
     fitted: Annotated[Path | None, typer.Option(help="A fitted pruner that `save` wrote, instead of options.")] = None,
-    keep: Annotated[float | None, typer.Option(help="Share of edges to keep, in (0, 1].")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None,
-    method: Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")] = "lsp",
-    hash_family: Annotated[str | None, typer.Option("--hash", help="A hash family; see `lsprune methods`.")] = None,
-    side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None,
-    length: Annotated[float | None, typer.Option("--l", help="Projection: bin length (default: no bins).")] = None,
-    sparsity: Annotated[int | None, typer.Option(help="Entries that a hash function looks at.")] = None,
-    bits: Annotated[int | None, typer.Option(help="Signs: bits of a code.")] = None,
+    keep: Keep = None,
+    k: K = None,
+    method: Method = "lsp",
+    hash_family: Hash = None,
+    side: Side = None,
+    length: Length = None,
+    sparsity: Sparsity = None,
+    bits: Bits = None,
     weights: Annotated[str | None, typer.Option(help="Prefer: degree (low), edge, edge:2 or neighbour:0.")] = None,
-    power: Annotated[float | None, typer.Option(help="How much weights count.")] = None,
-    attributes: Annotated[str | None, typer.Option(help="Parts that are hashed: owner,edge,neighbour.")] = None,
-    values: Annotated[str | None, typer.Option(help="unit (normalised, centred, scaled) or raw.")] = None,
-    select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None,
-    replace: Annotated[bool | None, typer.Option("--replace/--no-replace", help="Take an edge again?")] = None,
-    ties: Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")] = None,
-    self_loops: Annotated[str | None, typer.Option(help="free, edge or drop.")] = None,
-    seed: Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")] = None,
+    power: Power = None,
+    attributes: Attributes = None,
+    values: Values = None,
+    select: Select = None,
+    replace: Replace = None,
+    ties: Ties = None,
+    self_loops: SelfLoops = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Prune the edges in IN on Spark and write what is kept to OUT.
@@ -68,14 +88,14 @@ def spark_prune_command(
 
     Example: lsprune spark-prune edges.parquet small.parquet --features nodes.parquet --keep 0.5
     """
-    hashing = _given({"l": length, "sparsity": sparsity, "bits": bits})
-    options = _given({
-        "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
-        "self_loops": self_loops, "seed": seed, "values": values, "weights": weights, "power": power,
-        "attributes": None if attributes is None else listed(attributes),
-    })  # fmt: skip
-    if hashing:
-        options["hash"] = {"name": hash_family or "projection", **hashing}
+    options = pruner_options(
+        {
+            "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
+            "self_loops": self_loops, "seed": seed, "values": values, "weights": weights, "power": power,
+            "attributes": attributes,
+        },
+        {"l": length, "sparsity": sparsity, "bits": bits},
+    )  # fmt: skip
     with errors(), _plainly():
         pruner = _pruner(method, options, fitted)
         _check_paths(output_path, source_path, features)
@@ -95,13 +115,8 @@ def spark_prune_command(
         show({**files, **report}, as_json, lambda: _table(output_path, report))
 
 
-def _given(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
 def _pruner(method: str, options: Mapping[str, Any], fitted: Path | None) -> Pruner:
     from lsprune.baselines import load
-    from lsprune.cli import make_pruner
 
     if fitted is None:
         return make_pruner(method, None, options)

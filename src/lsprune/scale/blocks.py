@@ -153,17 +153,21 @@ class Selector:
     def __post_init__(self) -> None:
         needs(self.pruner)
 
-    def kept(self, batches: Iterable[Rows]) -> Iterator[Array]:
-        """The numbers of the kept rows, counted from the first row of the first batch, as owners come to an end."""
+    def merged(self, batches: Iterable[Rows]) -> Iterator[tuple[Rows, Array, Array]]:
+        """(rows, their numbers from the first of all on, which are kept for good), batch by batch.
+
+        Rows that an owner holds come again with the next batch; at the end, what an owner holds is what it keeps.
+        """
         seen, carried, numbers = 0, None, np.empty(0, np.int64)
         for batch in batches:
             rows = batch if carried is None else carried.then(batch)
             numbers = np.append(numbers, np.arange(seen, seen + len(batch)))
             seen += len(batch)
             done, still = self.split(rows)
-            yield numbers[done]
+            yield rows, numbers, done
             carried, numbers = rows.take(still), numbers[still]
-        yield numbers  # what an owner holds when no row is left is what it keeps
+        if carried is not None:
+            yield carried, numbers, np.ones(len(carried), bool)
 
     def split(self, rows: Rows, *, last: bool = False) -> tuple[Array, Array]:
         """(kept for good, held by an owner that may go on): two masks over the rows, which begin with those held."""

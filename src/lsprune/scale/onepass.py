@@ -84,6 +84,7 @@ class OnePass:
         self.chosen, self.at = self._choose(), 0
         self.waiting: list[Array] = []  # positions of kept edges that were not asked for yet
         self.seen, self.decided, self.largest, self.balance = 0, 0, -1, 0
+        self.last, self.opened = -1, 0  # the owner at hand, and where its edges begin
         self.had, self.has = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
 
     def kept(self, first: int, last: int) -> Array:
@@ -111,26 +112,19 @@ class OnePass:
         return int((self.had & ~self.has).sum())
 
     def _choose(self) -> Iterator[Array]:
-        """Positions of kept edges as owners come to an end; an owner that goes on is carried over."""
-        carried, positions = None, np.zeros(0, np.int64)
-        last, opened = -1, 0
-        for batch in self.edges.batches(self.rows):
-            fresh = self._rows(batch.source, batch.target)
-            last, opened = self._follow(fresh.owner, last, opened)
-            rows = fresh if carried is None else carried.then(fresh)
-            positions = np.append(positions, np.arange(self.seen, self.seen + len(fresh)))
-            self.seen += len(fresh)
-            done, still = self.selector.split(rows)
+        """Positions of kept edges as owners come to an end."""
+        for rows, positions, done in self.selector.merged(self._batches()):
             self._touch(rows, done)
-            yield self._decide(positions[done], opened)
-            carried, positions = rows.take(still), positions[still]
-        if carried is not None:
-            self._touch(carried, np.ones(len(carried), bool))
-        yield self._decide(positions, self.seen)
+            self.decided = self.opened
+            yield positions[done]
 
-    def _decide(self, found: Array, upto: int) -> Array:
-        self.decided = upto
-        return found
+    def _batches(self) -> Iterator[Rows]:
+        for batch in self.edges.batches(self.rows):
+            rows = self._rows(batch.source, batch.target)
+            self._follow(rows.owner)
+            self.seen += len(rows)
+            yield rows
+        self.opened = self.seen
 
     def _rows(self, source: Array, target: Array) -> Rows:
         pruner, ends = self.selector.pruner, (plain(source), plain(target))
@@ -142,14 +136,15 @@ class OnePass:
             owner=owner, neighbour=neighbour, quota=quota, keys=None if self.keys is None else self.keys(neighbour)
         )
 
-    def _follow(self, owner: Array, last: int, opened: int) -> tuple[int, int]:
-        """(the owner at the end, the position of its first edge); NotSorted where owners go back."""
+    def _follow(self, owner: Array) -> None:
+        """Note who owns the last edge, and the position of its first one; NotSorted where owners go back."""
         if not owner.size:
-            return last, opened
-        if int(owner[0]) < last or bool((owner[1:] < owner[:-1]).any()):
+            return
+        if int(owner[0]) < self.last or bool((owner[1:] < owner[:-1]).any()):
             raise NotSorted
         begins = int(np.searchsorted(owner, owner[-1]))
-        return int(owner[-1]), opened if begins == 0 and int(owner[-1]) == last else self.seen + begins
+        if begins or int(owner[-1]) != self.last:
+            self.last, self.opened = int(owner[-1]), self.seen + begins
 
     def _touch(self, rows: Rows, kept: Array) -> None:
         """Note who had an edge to another node, and who keeps one."""
