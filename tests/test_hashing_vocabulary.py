@@ -104,3 +104,27 @@ def test_clusters_of_few_rows_have_words_too():
         of = vocabulary.nearest(rows, words, RUN)
         assert words.shape[0] > 4
         assert all(len(set(of[which == c])) <= 2 for c in range(10))
+
+
+@pytest.mark.parametrize(
+    ("curve", "best"),
+    [
+        ([0.13, 0.12, 0.3, 0.8, 0.6], 4),  # what lies below chance is no peak to have passed
+        ([0.13, 0.12, 0.11, 0.12], 10),  # nothing but chance: the fewest words
+        ([0.3, 0.5, 0.4, 0.9], 8),  # a peak above it ends the search
+    ],
+)
+def test_the_search_for_a_distance_does_not_stop_at_a_peak_of_chance(curve, best, monkeypatch):
+    rows, _ = blobs(30, 40, 6.0)
+    twins = vocabulary._twins(rows, RUN)
+    powers = {vocabulary._further(twins.distance, power): power for power in range(-12, 12)}
+    asked: list[int] = []
+
+    def spied(rows, distance, *rest):
+        asked.append(powers[distance])
+        return apart(rows, distance, *rest)
+
+    monkeypatch.setattr(vocabulary, "apart", spied)
+    fallen = {10 - 2 * i: value for i, value in enumerate(curve)}
+    monkeypatch.setattr(vocabulary, "_agreement", lambda *_: fallen.get(asked[-1], 0.1))
+    assert powers[vocabulary._best_distance(rows, twins, rows.shape[0], 0, RUN)] == best

@@ -25,6 +25,7 @@ FIRST, STEP = 1 << 10, 1 << 13  # rows that leaders are looked for in at a time,
 _ROUNDS = 1  # of k-means when a distance is tried
 _EACH = 4  # rows that there are for each word that is chosen, so that words are not just rows learned by heart
 _GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
+_CHANCE = 2 / _GROUP  # agreement that says nothing: a group's smallest is its twins' by luck in one of _GROUP
 _FEW = 1 << 9  # rows that are all compared with each other
 _FURTHEST = 10  # powers of sqrt(2), of squared distances from a row to its twin
 
@@ -140,6 +141,8 @@ def _further(distance: int, power: int) -> int:
 def _best_distance(rows: Array, twins: Twins, most: int, seed: int, run: Runtime) -> int:
     """The squared distance between words under which rows and their twins choose alike; from far to near.
 
+    Few words, far apart, agree by chance alone; only agreement above that can have a peak which the search has passed.
+
     A twin is nearer than most samples of an edge, which speaks for too many words: the fewest that do as well win.
     """
     some, tried = rows[:TRIED], dict[int, tuple[float, int]]()  # power -> agreement, words
@@ -155,7 +158,7 @@ def _best_distance(rows: Array, twins: Twins, most: int, seed: int, run: Runtime
     power, enough = _FURTHEST, 1 - CLOSE
     while power > -_FURTHEST and tried.get(power + 2, (0.0, 0))[1] < most:
         now, high = agreement(power), max(tried.values())[0]
-        if now >= enough or high > 1.05 * now:
+        if now >= enough or high > max(1.05 * now, _CHANCE):
             break
         power -= 2
     best = max(tried, key=agreement)
