@@ -18,7 +18,7 @@ from torch_geometric.utils import degree  # noqa: E402
 from lsprune.errors import OptionError  # noqa: E402
 from lsprune.lab.models import MODELS, build  # noqa: E402
 from lsprune.lab.models.bessel import Spherical, bessel_roots, envelope, spherical_bessel  # noqa: E402
-from lsprune.lab.models.blocks import MeanConv, graph_count  # noqa: E402
+from lsprune.lab.models.blocks import MeanConv, graph_count, with_loops  # noqa: E402
 from lsprune.lab.models.molecule import angle, near_pairs, one_hop, two_hop  # noqa: E402
 from lsprune.lab.models.pna import AGGREGATORS, SCALERS, SlotConv, Slots  # noqa: E402
 from lsprune.lab.models.sampled import PlanetoidGAT, draw_incoming  # noqa: E402
@@ -243,12 +243,12 @@ def dense(nodes: int = 40) -> Data:
 def test_training_draws_at_most_the_limits():
     model = PlanetoidGAT(IN, OUT)
     data = dense()
-    for edges, limit in zip(model.edges(data.edge_index), (15, 10), strict=True):
+    for edges, limit in zip(model.edges(data), (15, 10), strict=True):
         heard = torch.bincount(edges[1], minlength=40)
-        assert heard.tolist() == [2] + [limit] * 39
-        assert (edges[0] != edges[1]).all()
+        assert heard.tolist() == [3] + [limit + 1] * 39  # with itself
+        assert int((edges[0] == edges[1]).sum()) == 40
         assert torch.unique(edges, dim=1).shape == edges.shape
-    first, second = model.edges(data.edge_index), model.edges(data.edge_index)
+    first, second = model.edges(data), model.edges(data)
     assert not torch.equal(first[0], second[0])
 
 
@@ -258,10 +258,34 @@ def test_each_layer_gets_its_own_draw():
     for layer in (model.first, model.second):
         layer.register_forward_pre_hook(lambda _, args: seen.append(args[1]))
     model(dense())
-    assert [int(torch.bincount(edges[1]).max()) for edges in seen] == [15, 10]
+    assert [int(torch.bincount(edges[1]).max()) for edges in seen] == [16, 11]
     seen.clear()
     model.eval()(dense())
-    assert all(torch.equal(edges, dense().edge_index) for edges in seen) and len(seen) == 2
+    assert all(torch.equal(edges, with_loops(dense().edge_index, 40)) for edges in seen) and len(seen) == 2
+
+
+@pytest.mark.parametrize("name", ["github-gat", "planetoid-gat", "node-gat"])
+@pytest.mark.parametrize("basic", [False, True])
+def test_a_settled_graph_is_the_same_to_a_model(name, basic):
+    torch.manual_seed(0)
+    model, data = build(name, in_dim=IN, out_dim=OUT, basic=basic), dense()
+    ready = model.settled(data)
+    for mode in (True, False):
+        found = []
+        for one in (data, ready):
+            torch.manual_seed(1)
+            found.append(model.train(mode)(one))
+        assert torch.equal(*found)
+    assert "looped" not in data  # the graph that was given is as it was
+
+
+@pytest.mark.parametrize("name", ["github-gat", "planetoid-gat", "node-gat"])
+def test_a_layer_hears_what_a_gat_of_pyg_with_loops_of_its_own_does(name):
+    torch.manual_seed(0)
+    model, data = build(name, in_dim=IN, out_dim=OUT).eval(), dense()
+    ours = model.first(data.x, with_loops(data.edge_index, 40))
+    model.first.add_self_loops = True
+    torch.testing.assert_close(ours, model.first(data.x, data.edge_index))
 
 
 def test_eval_needs_no_draw_and_a_small_graph_loses_nothing():

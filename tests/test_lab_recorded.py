@@ -11,8 +11,10 @@ from torch_geometric.data import Data  # noqa: E402
 
 from lsprune.lab.models import MODELS, build  # noqa: E402
 from lsprune.lab.models.blocks import NodeNorm  # noqa: E402
-from lsprune.lab.recorded import Recorded, Room  # noqa: E402
+from lsprune.lab.recorded import Recorded, Replayed, Room  # noqa: E402
+from lsprune.lab.runs import Run  # noqa: E402
 from lsprune.lab.stack import Stack  # noqa: E402
+from lsprune.lab.tasks import NodeTask, Parts  # noqa: E402
 
 pytestmark = [  # on a GPU, of PyG and of torch's compiler
     pytest.mark.filterwarnings("ignore:.*torch-scatter.*:UserWarning"),
@@ -125,3 +127,46 @@ def test_a_recorded_step_learns_what_a_plain_one_does(name):
         losses.append(row)
     assert losses[0][-2] < losses[0][0]
     torch.testing.assert_close(torch.tensor(losses[1]), torch.tensor(losses[0]), rtol=0.1, atol=5e-3)  # atomics
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", ["github-gat", "planetoid-gat", "node-gat"])
+@pytest.mark.parametrize("basic", [False, True])
+def test_recorded_epochs_on_one_graph_learn_what_plain_ones_do(name, basic, monkeypatch):
+    found = []
+    for recorded in (False, True):
+        torch.manual_seed(0)
+        run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=30, lr=0.01)
+        net = build(name, in_dim=6, out_dim=3, basic=basic)
+        net.dropout = 0.0
+        if name == "planetoid-gat":
+            net.limits = (99, 99)  # every neighbour: nothing is left to chance
+        if not recorded:
+            monkeypatch.delattr(type(net), "settled")
+        task = NodeTask(run, Parts(None, *[ring()] * 3), torch.device("cuda"), net)
+        assert isinstance(task.take, Replayed) == recorded
+        found.append([(task.train_epoch(), *task.judge()[:2]) for _ in range(run.epochs)])
+        monkeypatch.undo()
+    plain, again = (torch.tensor(rows) for rows in found)
+    assert plain[-1, 0] < 0.5 * plain[0, 0]
+    torch.testing.assert_close(again[:, 0], plain[:, 0], rtol=0.05, atol=5e-3)  # atomics add in any order
+    torch.testing.assert_close(again[-1, 1:], plain[-1, 1:], rtol=0, atol=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_every_replay_draws_anew():
+    noise = Replayed(lambda: torch.rand(1000, device="cuda"))
+    first, second = noise().clone(), noise().clone()
+    assert not torch.equal(first, second)
+    assert 0.4 < float(second.mean()) < 0.6
+
+
+def ring(nodes: int = 300) -> Data:
+    """Nodes that hear the next few; class and features go by the third of the ring that they lie in."""
+    draw = torch.Generator().manual_seed(0)
+    here = torch.arange(nodes)
+    edges = torch.cat([torch.stack([(here + step) % nodes, here]) for step in (1, 2, 3)], dim=1)
+    y = here * 3 // nodes
+    x = torch.nn.functional.one_hot(y, 6).float() + 0.3 * torch.randn(nodes, 6, generator=draw)
+    part = torch.randint(3, (nodes,), generator=draw)
+    return Data(x=x, y=y, edge_index=edges, train_mask=part == 0, val_mask=part == 1, test_mask=part == 2)

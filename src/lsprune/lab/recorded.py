@@ -1,4 +1,4 @@
-"""A training step that is recorded once and replayed (CUDA graphs).
+"""Steps that are recorded once and replayed (CUDA graphs).
 
 With batches of small graphs, telling a GPU what to do takes longer than doing it. A recording needs tensors of one
 size: a batch is filled up with nodes that belong to one graph more, which no loss looks at.
@@ -66,6 +66,50 @@ class Room:
         return Data(**out, real=real, num_nodes=self.nodes, num_graphs=self.graphs + 1)
 
 
+class Replayed:
+    """Work on the device that is recorded when it is called first and replayed from then on; a step also learns then.
+
+    Args:
+        work: makes a tensor of tensors that stay where they are.
+        model, optimiser: what the work changes; they are put back to where they were after recording.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[], Tensor],
+        model: torch.nn.Module | None = None,
+        optimiser: torch.optim.Optimizer | None = None,
+    ) -> None:
+        self.work: Callable[[], Tensor] | None = work
+        self.model, self.optimiser = model, optimiser
+        self.graph = torch.cuda.CUDAGraph()
+        self.value = torch.zeros(())
+
+    def __call__(self) -> Tensor:
+        """Do the work; the same tensor each time, with new values."""
+        if self.work is not None:
+            self._record(self.work)
+            self.work = None  # so that whose work it is can go, and the recording with it
+        self.graph.replay()
+        return self.value
+
+    def _record(self, work: Callable[[], Tensor]) -> None:
+        before = None if self.model is None else copy.deepcopy(self.model.state_dict())
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(_WARM_UP):
+                work()
+        torch.cuda.current_stream().wait_stream(stream)
+        with torch.cuda.graph(self.graph):
+            self.value = work()
+        if self.model is not None and before is not None:
+            self.model.load_state_dict(before)
+        for state in () if self.optimiser is None else self.optimiser.state.values():
+            for value in state.values():
+                value.zero_()
+
+
 class Recorded:
     """The step of one model and optimiser: fill the same tensors with a batch, replay, read the loss."""
 
@@ -78,20 +122,17 @@ class Recorded:
     ) -> None:
         self.model, self.loss, self.optimiser, self.room = model, loss, optimiser, room
         self.batch: Data | None = None
-        self.graph = torch.cuda.CUDAGraph()
-        self.value = torch.zeros(())
+        self.replayed = Replayed(self._step, model, optimiser)
 
     def __call__(self, batch: Data) -> Tensor:
         """Take a step; the loss before it."""
         filled = self.room.filled(batch)
         if self.batch is None:
-            self._record(filled)
-        assert self.batch is not None
+            self.batch = filled.clone()
         for key, value in filled.to_dict().items():
             if torch.is_tensor(value):
                 self.batch[key].copy_(value)
-        self.graph.replay()
-        return self.value
+        return self.replayed()
 
     def _step(self) -> Tensor:
         assert self.batch is not None
@@ -100,20 +141,3 @@ class Recorded:
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
         return loss.detach()
-
-    def _record(self, filled: Data) -> None:
-        """Warm up and record, then put everything back to where it was."""
-        before = copy.deepcopy(self.model.state_dict())
-        self.batch = filled.clone()
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            for _ in range(_WARM_UP):
-                self._step()
-        torch.cuda.current_stream().wait_stream(stream)
-        with torch.cuda.graph(self.graph):
-            self.value = self._step()
-        self.model.load_state_dict(before)
-        for state in self.optimiser.state.values():
-            for value in state.values():
-                value.zero_()

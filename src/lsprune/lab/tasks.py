@@ -17,7 +17,7 @@ from lsprune.errors import OptionError
 from lsprune.lab.datasets import Dataset
 from lsprune.lab.methods import FRESH
 from lsprune.lab.models import build
-from lsprune.lab.recorded import Recorded, Room
+from lsprune.lab.recorded import Recorded, Replayed, Room
 from lsprune.lab.runs import Run
 from lsprune.lab.stack import Stack, batches
 
@@ -43,7 +43,8 @@ class Task(ABC):
     def __init__(self, run: Run, parts: Parts, device: torch.device, model: torch.nn.Module) -> None:
         self.run, self.parts, self.device, self.model = run, parts, device, model.to(device)
         torch.set_float32_matmul_precision(self.precision)
-        self.recordable = device.type == "cuda" and getattr(model, "static", False)
+        static = getattr(model, "static", False) or (hasattr(model, "settled") and run.method not in FRESH)
+        self.recordable = device.type == "cuda" and static
         rate = torch.tensor(run.lr, device=device) if self.recordable else run.lr
         self.optimiser = torch.optim.Adam(
             self.model.parameters(),
@@ -126,26 +127,37 @@ class NodeTask(Task):
         self.training, self.testing = parts.train.to(device), parts.test.to(device)
         self.whole = self.testing.edge_index
         self.generator = torch.Generator(device).manual_seed(run.seed)
+        self.nodes = {part: self.testing[f"{part}_mask"].nonzero()[:, 0] for part in ("train", "val", "test")}
+        self.take: Callable[[], Tensor] = self._take
+        self.find: Callable[[], Tensor] = self._right
+        if self.recordable:
+            settled: Callable[[Any], Any] = getattr(model, "settled")  # noqa: B009  # a Module has no such type
+            self.training, self.testing = settled(self.training), settled(self.testing)
+            self.take, self.find = Replayed(self._take, self.model, self.optimiser), Replayed(self._right)
 
     def train_epoch(self) -> float:
         self.model.train()
         if self.run.method in FRESH:
             chosen = torch.randperm(self.whole.shape[1], device=self.device, generator=self.generator)
             self.training.edge_index = self.whole[:, chosen[: self.training.num_edges]]
-        mask = self.training.train_mask
-        loss = functional.cross_entropy(self.model(self.training)[mask], self.training.y[mask])
+        return float(self.take())
+
+    def _take(self) -> Tensor:
+        """One step on all nodes to learn from; the loss before it."""
+        mine = self.nodes["train"]
+        loss = functional.cross_entropy(self.model(self.training)[mine], self.training.y[mine])
         self.step(loss)
-        return float(loss.detach())
+        return loss.detach()
 
     def judge(self) -> tuple[float, float, float]:
         """One pass over the graph serves validation and test."""
-        seconds, right = timed(self.device, self._right)
-        val, test = (float(right[self.testing[f"{part}_mask"]].float().mean()) for part in ("val", "test"))
+        self.model.eval()
+        seconds, right = timed(self.device, self.find)
+        val, test = (float(right[self.nodes[part]].float().mean()) for part in ("val", "test"))
         return val, test, seconds
 
     @torch.no_grad()
     def _right(self) -> Tensor:
-        self.model.eval()
         right: Tensor = self.model(self.testing).argmax(1) == self.testing.y
         return right
 

@@ -3,7 +3,8 @@
 Every model is called with a PyG `Data` or `Batch`. Node models give `[N, out_dim]`, graph models `[G, out_dim]`.
 Beside `edge_index` a model reads the attributes that its `reads` names, `x` where it has none.
 A model that is `static` makes no tensor whose size depends on the values of another, so that its steps can be recorded;
-where its `loops` is false, graphs without self-loops are the same to it.
+where its `loops` is false, graphs without self-loops are the same to it. A model of nodes that has a
+method `settled` is static on the graphs that this makes of others, which never change.
 """
 
 from __future__ import annotations

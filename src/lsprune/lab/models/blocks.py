@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import torch
@@ -40,6 +41,19 @@ def with_loops(edge_index: Tensor, nodes: int, *, plain: bool = False) -> Tensor
     kept = edge_index if plain else remove_self_loops(edge_index)[0]
     looped: Tensor = add_self_loops(kept, num_nodes=nodes)[0]
     return looped
+
+
+def looped(data: Any) -> Tensor:
+    """The edges of a graph with one self-loop for every node; found once where the graph is `settled`."""
+    edges: Tensor | None = getattr(data, "looped", None)
+    return with_loops(data.edge_index, data.num_nodes) if edges is None else edges
+
+
+def settled(data: Any) -> Any:
+    """The graph with what every step would find anew, in sizes that only the edges' values tell."""
+    ready = copy(data)
+    ready.looped = with_loops(data.edge_index, data.num_nodes)
+    return ready
 
 
 class NodeNorm(nn.BatchNorm1d):

@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lsprune.lab.models.blocks import convolution
+from lsprune.lab.models.blocks import convolution, looped, settled
 
 
 class GitHubGAT(nn.Module):
@@ -15,12 +15,16 @@ class GitHubGAT(nn.Module):
 
     def __init__(self, in_dim: int, out_dim: int, *, basic: bool = False, width: int = 32) -> None:
         super().__init__()
-        self.first = convolution(in_dim, width, 1, concat=True, basic=basic)
-        self.second = convolution(width, out_dim, 1, concat=True, basic=basic)
+        self.first = convolution(in_dim, width, 1, concat=True, basic=basic, loops=False)
+        self.second = convolution(width, out_dim, 1, concat=True, basic=basic, loops=False)
+
+    def settled(self, data: Any) -> Any:
+        return settled(data)
 
     def forward(self, data: Any) -> Tensor:
-        x = F.leaky_relu(self.first(data.x, data.edge_index), 0.2)
-        scores: Tensor = self.second(x, data.edge_index)
+        edges = looped(data)
+        x = F.leaky_relu(self.first(data.x, edges), 0.2)
+        scores: Tensor = self.second(x, edges)
         return scores
 
 
@@ -43,14 +47,18 @@ class NodeGAT(nn.Module):
     ) -> None:
         super().__init__()
         self.dropout = dropout
-        self.first = convolution(in_dim, width, heads, concat=True, basic=basic)
-        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic)
+        self.first = convolution(in_dim, width, heads, concat=True, basic=basic, loops=False)
+        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic, loops=False)
+
+    def settled(self, data: Any) -> Any:
+        return settled(data)
 
     def forward(self, data: Any) -> Tensor:
+        edges = looped(data)
         x = F.dropout(data.x, self.dropout, self.training)
-        x = F.elu(self.first(x, data.edge_index))
+        x = F.elu(self.first(x, edges))
         x = F.dropout(x, self.dropout, self.training)
-        scores: Tensor = self.second(x, data.edge_index)
+        scores: Tensor = self.second(x, edges)
         return scores
 
 

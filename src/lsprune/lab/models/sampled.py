@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,7 +10,30 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.utils import remove_self_loops
 
-from lsprune.lab.models.blocks import convolution
+from lsprune.lab.models.blocks import convolution, looped, settled, with_loops
+
+
+@dataclass(frozen=True, eq=False)
+class Incoming:
+    """Edges sorted by target, of which at most `limit` into each node can be drawn, again and again.
+
+    Which places of the list are taken is always the same, and so is how many; who stands there is drawn.
+    """
+
+    source: Tensor
+    target: Tensor
+    taken: Tensor
+
+    @classmethod
+    def of(cls, edge_index: Tensor, limit: int) -> Incoming:
+        target, order = torch.sort(edge_index[1], stable=True)
+        rank = torch.arange(len(target), device=target.device) - torch.searchsorted(target, target)
+        return cls(edge_index[0][order], target, torch.nonzero(rank < limit)[:, 0])
+
+    def drawn(self) -> Tensor:
+        """Edges `[2, E']`, uniformly without replacement, by torch's default generator of their device."""
+        order = torch.argsort(self.target + torch.rand_like(self.target, dtype=torch.float64))  # stays sorted by target
+        return torch.stack([self.source[order[self.taken]], self.target[self.taken]])
 
 
 def draw_incoming(edge_index: Tensor, limit: int) -> Tensor:
@@ -21,11 +45,7 @@ def draw_incoming(edge_index: Tensor, limit: int) -> Tensor:
     >>> torch.bincount(draw_incoming(star, 2)[1]).tolist()
     [2, 1]
     """
-    # Sorting by target keeps the random order within a target, as the sort is stable: every node's edges, shuffled.
-    shuffled = edge_index[:, torch.randperm(edge_index.shape[1], device=edge_index.device)]
-    target, order = torch.sort(shuffled[1], stable=True)
-    rank = torch.arange(len(target), device=target.device) - torch.searchsorted(target, target)
-    return shuffled[:, order[rank < limit]]
+    return Incoming.of(edge_index, limit).drawn()
 
 
 class PlanetoidGAT(nn.Module):
@@ -54,18 +74,30 @@ class PlanetoidGAT(nn.Module):
         super().__init__()
         self.limits = limits
         self.dropout = dropout
-        self.first = convolution(in_dim, width, heads, concat=True, basic=basic)
-        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic)
+        self.first = convolution(in_dim, width, heads, concat=True, basic=basic, loops=False)
+        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic, loops=False)
 
-    def edges(self, edge_index: Tensor) -> tuple[Tensor, Tensor]:
-        """The edges that the first and the output layer use in the present mode."""
-        if not self.training:
-            return edge_index, edge_index
+    def incoming(self, edge_index: Tensor) -> tuple[Incoming, Incoming]:
+        """What the first and the output layer draw from in training."""
         plain, _ = remove_self_loops(edge_index)
-        return draw_incoming(plain, self.limits[0]), draw_incoming(plain, self.limits[1])
+        return Incoming.of(plain, self.limits[0]), Incoming.of(plain, self.limits[1])
+
+    def edges(self, data: Any) -> tuple[Tensor, Tensor]:
+        """The edges that the first and the output layer use in the present mode, with a self-loop for every node."""
+        if not self.training:
+            every = looped(data)
+            return every, every
+        incoming = getattr(data, "incoming", None) or self.incoming(data.edge_index)
+        inner, outer = (with_loops(some.drawn(), data.num_nodes, plain=True) for some in incoming)
+        return inner, outer
+
+    def settled(self, data: Any) -> Any:
+        ready = settled(data)
+        ready.incoming = self.incoming(data.edge_index)
+        return ready
 
     def forward(self, data: Any) -> Tensor:
-        inner, outer = self.edges(data.edge_index)
+        inner, outer = self.edges(data)
         x = F.dropout(data.x, self.dropout, self.training)
         x = F.elu(self.first(x, inner))
         x = F.dropout(x, self.dropout, self.training)
