@@ -15,6 +15,7 @@ import numpy as np
 from lsprune import LSP, Graph
 from lsprune.hashing import codebook
 from lsprune.hashing.base import View
+from lsprune.hashing.rows import row_blocks
 from lsprune.hashing.vocabulary import nearest
 from lsprune.kernels import Runtime, runtime
 from lsprune.select import group
@@ -44,7 +45,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def quantise(view: View) -> None:
     """Make the rows of all edges, and nothing of them."""
-    blocks, read = codebook._blocks(view, view.runtime.module.SEARCH_ROWS)
+    blocks, read = row_blocks(view, view.runtime.module.SEARCH_ROWS)
     view.runtime.spread(len(blocks), lambda i, _: read(*blocks[i]), 1)
 
 
@@ -52,7 +53,7 @@ def main(edges: int, counts: list[int], executor: str) -> None:
     """Print the seconds for `edges` edges."""
     run = runtime(executor=executor)
     view = view_of(edges, run)
-    rows = codebook._blocks(view)[1](0, min(SAMPLE, edges))
+    rows = row_blocks(view)[1](0, min(SAMPLE, edges))
     print(f"{edges:,} edges of {DIM} columns, executor {executor}, {run.threads} threads: "
           f"{seconds(lambda: quantise(view)):.2f} s to quantise")  # fmt: skip
     for count in counts:

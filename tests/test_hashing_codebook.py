@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.hashing import codebook, vocabulary
 from lsprune.hashing.codebook import Codebook
+from lsprune.hashing.rows import NARROW
 from lsprune.kernels import runtime
 from lsprune.kernels.cpu import words as kernel
 from lsprune.lab.synthetic import Synthetic
@@ -191,7 +192,7 @@ def test_wide_rows_are_projected_and_near_ones_stay_near():
     ends = np.stack([np.arange(200), np.full(200, 199)])
     graph = Graph.from_edges(ends, x=x)
     pruner = LSP(k=2, hash=Codebook(words=40)).fit(graph)
-    assert pruner.learned.shape == (40, codebook.NARROW)
+    assert pruner.learned.shape == (40, NARROW)
     view = pruner._view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
     words = codebook._assigned(view)
     same = words[:, None] == words[None, :]

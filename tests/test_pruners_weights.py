@@ -103,7 +103,7 @@ def test_a_projection_prefers_low_degrees_the_more_the_higher_the_power():
 @pytest.mark.parametrize(
     ("options", "error", "says"),
     [
-        ({"weights": "age"}, OptionError, 'weights must be "degree", "jaccard", "edge", "edge:COLUMN" or'),
+        ({"weights": "age"}, OptionError, 'weights must be "degree", "jaccard", "similarity", "auto", "edge", '),
         ({"weights": "edge:-1"}, OptionError, "weights must be .*, got 'edge:-1'"),
         ({"weights": "owner:1"}, OptionError, "weights must be .*, got 'owner:1'"),
         ({"weights": 3}, OptionError, "weights must be .*, got 3"),

@@ -243,6 +243,8 @@ def test_a_small_block_may_have_a_category_of_many_values():
         (LSP(k=1, hash=Structure()), "structure must see the whole graph"),
         (LSP(k=1, hash=Both(edge=Signs(), node=Structure())), "structure must see the whole graph"),
         (LSP(k=1, hash="identity", weights="jaccard"), "jaccard"),
+        (LSP(k=1, hash="identity", weights="similarity"), "similarity"),
+        (LSP(k=1, hash="identity", weights="auto"), "auto"),
         (LSP(k=1), "must be fitted first"),
         (LSP(k=1, hash="codebook"), "must be fitted first"),
         (Jaccard(k=1), "jaccard must see the whole graph"),

@@ -137,7 +137,7 @@ def test_what_is_isolated_is_counted_as_in_memory(tmp_path, ordered):
 
 def test_auto_is_calibrated_on_the_whole_graph(tmp_path):
     graph = random_graph(1, nodes=200, edges=2000, edge_dim=3)
-    pruner = LSP(keep=0.3, hash=Auto())
+    pruner = LSP(keep=0.3, hash=Auto(), weights="auto")
     np.testing.assert_array_equal(streamed(tmp_path, graph, pruner), np.flatnonzero(pruner.mask(graph)))
 
 
@@ -147,7 +147,7 @@ def test_many_buckets_and_hubs(tmp_path, monkeypatch):
     ends = np.stack([rng.integers(0, 20_000, 60_000), (20_000 * rng.random(60_000) ** 3).astype(np.int64)])
     ends[1, :3000] = 7
     graph = Graph.from_edges(ends, num_nodes=20_000, x=rng.standard_normal((20_000, 3)).astype(np.float32))
-    for pruner in (LSP(keep=0.4), LSP(k=18, weights="degree")):
+    for pruner in (LSP(keep=0.4), LSP(k=18, weights="degree"), LSP(k=3, weights="similarity")):
         folder = tmp_path / str(pruner.k)
         folder.mkdir()
         np.testing.assert_array_equal(streamed(folder, graph, pruner), np.flatnonzero(pruner.mask(graph)))

@@ -135,7 +135,9 @@ def prune_command(
     bits: Bits = None,
     weights: Annotated[
         str | None,
-        typer.Option(help="Prefer: degree (low), jaccard, edge (large edge_attr), edge:2 or neighbour:0."),
+        typer.Option(
+            help="Prefer: degree (low), similarity, jaccard, edge (large edge_attr), edge:2, neighbour:0; or auto."
+        ),
     ] = None,
     power: Power = None,
     attributes: Attributes = None,

@@ -6,27 +6,21 @@ kept in both. Everything is integers: the rows, the words (rounded means), the d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar
 
 import numpy as np
 
-from lsprune.attributes import PARTS
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import EdgeKeys, Family, Keys, View, in_blocks, of_nodes, project_block, spread_of, uniform
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View, in_blocks, of_nodes, uniform
+from lsprune.hashing.rows import row_blocks, width
 from lsprune.hashing.vocabulary import learned_words
-from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
-from lsprune.kernels.mix import PROJECT, SAMPLE, WORD, draw, mix64
-from lsprune.kernels.normals import normal
-from lsprune.scales import Scale
+from lsprune.kernels.mix import SAMPLE, WORD, draw, mix64
 
 MOST = 1 << 20  # distinct rows that a codebook is learned from
 EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average
-WIDE = 128  # columns beyond which rows are projected on fewer
-NARROW = 64  # columns that they are projected on
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +82,7 @@ def _assigned(view: View) -> Array:
     """The word of every slot; of every neighbour where its attributes alone are hashed."""
     assert view.learned is not None
     module = view.runtime.module
-    blocks, read = _blocks(view, module.SEARCH_ROWS)
+    blocks, read = row_blocks(view, module.SEARCH_ROWS)
     out = view.runtime.zeros(blocks[-1][1] if blocks else 0, np.int32)
     if out.size and not view.learned.size:
         raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
@@ -106,88 +100,13 @@ def _assigned(view: View) -> Array:
     return out
 
 
-def _width(view: View) -> int:
-    """Columns of the rows that words are learned from."""
-    whole = sum(view.scales[role].dim for role in view.parts)
-    return whole if whole <= WIDE else NARROW
-
-
-def _blocks(view: View, most: int = ROWS) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
-    """Ranges of at most `most` rows, and a function that reads one: `[range, width]` int16 in +-127."""
-    dim = max(sum(view.scales[role].dim for role in view.parts), 1)
-    size = max(min(most, BLOCK_VALUES // dim), 1)
-    owned = view.owned
-    if list(view.parts) == ["neighbour"]:
-        total = view.parts["neighbour"].rows.count
-        return _spans(total, size), lambda lo, hi: _rows(view, {"neighbour": np.arange(lo, hi)})
-    total = int(owned.indptr[-1])
-
-    def read(lo: int, hi: int) -> Array:
-        found = {}
-        for role in view.parts:
-            items = owned.edges(lo, hi) if role == "edge" else owned.neighbour[lo:hi]
-            if role == "owner":
-                items = np.searchsorted(owned.indptr, np.arange(lo, hi), side="right") - 1
-            found[role] = view.parts[role].rows_of(items)
-        return _rows(view, found)
-
-    return _spans(total, size), read
-
-
-def _spans(total: int, size: int) -> list[tuple[int, int]]:
-    return [(lo, min(lo + size, total)) for lo in range(0, total, size)]
-
-
-def _rows(view: View, ids: dict[str, Array]) -> Array:
-    """The rows of all parts side by side, `[n, width]` int16 in +-127: as they are, or projected where wide."""
-    if _width(view) == sum(view.scales[role].dim for role in view.parts):
-        return np.concatenate([_quanta(view, role, some) for role, some in ids.items()], axis=1)
-    total = sum(_projected(view, role, some) for role, some in ids.items())
-    return np.clip(total * 32 // spread_of(view), -127, 127).astype(np.int16)  # four standard deviations
-
-
-def _projected(view: View, role: str, ids: Array) -> Array:
-    """The rows on random directions, which keeps distances (Johnson and Lindenstrauss), weighted as the parts are."""
-    scale = view.scales[role]
-    if role not in view.cache:
-        draws = draw(view.seed, PROJECT, PARTS.index(role), np.arange(NARROW)[:, None], np.arange(scale.dim)[None, :])
-        view.cache[role] = normal(draws)
-    out = np.zeros((ids.shape[0], NARROW), np.int64)
-    _checked(view, role, ids, lambda block: project_block(view, block, scale, view.cache[role], out))
-    return out << scale.shift
-
-
-def _checked(view: View, role: str, ids: Array, work: Callable[[Array], int]) -> None:
-    """Call work(rows) on some rows of a part; raise for the row that it says is not finite."""
-    rows = view.parts[role].rows
-    block = rows.take(ids)
-    if (bad := work(block)) >= 0:
-        raise not_finite(rows.name, block[bad], int(ids[bad]))
-
-
-def _quanta(view: View, role: str, ids: Array) -> Array:
-    """The rows as integers in +-127, parts of lower weight in fewer bits, so that all weigh alike."""
-    scale, centre = view.scales[role], np.array(view.scales[role].centre, np.int32)
-    out = np.zeros((ids.shape[0], scale.dim), np.int16)
-    quanta = view.runtime.module.quanta
-    _checked(view, role, ids, lambda block: int(quanta(block, scale.unit, scale.exponent, centre, out)))
-    less = max(map(_bits, view.scales.values())) - 7 - scale.shift
-    rounded = out if less == 0 else (out.astype(np.int64) + (1 << (less - 1))) >> less
-    return np.minimum(rounded, 127).astype(np.int16)
-
-
-def _bits(scale: Scale) -> int:
-    """Bits of the largest integer of a part, when it is shifted so that all parts weigh alike."""
-    return (7 if scale.unit else 15) + scale.shift
-
-
 def _distinct(view: View) -> tuple[Array, int]:
     """The distinct rows, at most MOST of them, in an order that depends on nothing but what they hold; how many rows.
 
     Those with the smallest names: as good as a random sample, and blocks of rows can be looked at in any order.
     """
-    blocks, read = _blocks(view)
-    sample, lock = _Smallest(_width(view)), Lock()
+    blocks, read = row_blocks(view)
+    sample, lock = _Smallest(width(view)), Lock()
 
     def one(i: int, _: int) -> None:
         rows = read(*blocks[i])

@@ -351,6 +351,13 @@ def count_common(
             counts[slot] = len(sets[u] & sets[int(neighbour[slot])])
 
 
+def sum_rows(indptr: Array, neighbour: Array, rows: Array, lo: int, hi: int, sums: Array) -> None:
+    """sums[u - lo] += the rows of owner u and of its neighbours."""
+    for u in range(lo, hi):
+        for node in (u, *neighbour[int(indptr[u]) : int(indptr[u + 1])].tolist()):
+            sums[u - lo] += rows[node]
+
+
 def unit_values(indptr: Array, x: Array, out: Array) -> int:
     """out = each entry over the L2 norm of its row in 2^-14; the first row that is not finite, or -1."""
     for row in range(len(indptr) - 1):

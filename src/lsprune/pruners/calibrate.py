@@ -3,6 +3,9 @@
 Some owners' edges are taken twice, the second time with noise on every attribute and with the nodes renamed, so that
 nothing but the attributes can tell which edge is which. The candidate wins whose two selections overlap most: first a
 few families on all parts, then all options on the best parts. Weights and the rule for ties are left out of it.
+
+`weights="auto"`: the owners whose edges were taken prefer neighbours that are like them, where noise changes who these
+are no more than it changes what the best candidate keeps. Little is left to the hash then: a projection will do.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Thr
 from lsprune.kernels import BLOCK_VALUES, Runtime
 from lsprune.kernels.mix import NOISE, draw
 from lsprune.kernels.normals import UNIT, normal
+from lsprune.pruners.similarity import tried
 from lsprune.scales import check_finite
 from lsprune.select import group
 
@@ -34,6 +38,7 @@ TRY = 1 << 13  # edges of the owners whose choices are compared
 HUGE = 1 << 8  # edges of one owner that are compared
 VALUES = 1 << 24  # numbers in the rows of the edges compared: fewer edges where rows are very wide
 STEPS = 2  # edges that each of these owners keeps
+CLOSE = 0.02  # of overlap that is given for neighbours that are like the owner
 
 FAMILIES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
 WITH_OWNER: tuple[Family, ...] = (Signs(bits=6), Threshold())  # the owner is nothing to a projection without bins
@@ -84,23 +89,61 @@ class _Trials:
 
 def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:
     """The pruner with the candidate that is most stable; the first of equals, and where no owner has two edges."""
+    plain = dataclasses.replace(pruner, weights=None) if pruner.weights == "auto" else pruner
+    found = _scored(plain, graph, run)
+    if pruner.weights == "auto":
+        weighted = dataclasses.replace(plain, weights="similarity")
+        able = [one for one in found if _takes_weights(one[1][0], weighted)]
+        if able and _alike(plain, graph, run) >= max(score for score, _ in found) - CLOSE:
+            plain, found = weighted, [one for one in able if one[1][0] == Projection()] or able
+    family, chosen = _best(found)
+    return dataclasses.replace(plain, hash=family, attributes=chosen)
+
+
+def _scored(pruner: LSP, graph: Graph, run: Runtime) -> list[tuple[float, Candidate]]:
+    """All candidates with what they are worth: the first ones, then those with the parts of the best of these."""
+    only = not isinstance(pruner.family, Auto)
+    if only and not pruner.family.needs_attributes:
+        return [(0.0, (pruner.family, pruner.attributes))]  # other numbers of the nodes are other edges
     parts = describe(graph, pruner.side, PARTS, seed=pruner.seed)
     check_finite({role: part for role, part in parts.items() if not part.categories}, run)
-    first = _families_on(parts, pruner)
-    family, chosen = _most_stable(pruner, graph, parts, first, run) or first[0]
-    return dataclasses.replace(pruner, hash=family, attributes=chosen)
-
-
-def _most_stable(
-    pruner: LSP, graph: Graph, parts: Mapping[str, Part], first: list[Candidate], run: Runtime
-) -> Candidate | None:
-    """The best of all candidates: the first ones, then those with the parts of the best of these."""
+    first = [(pruner.family, pruner.attributes)] if only else _families_on(parts, pruner)
     trials = _trials(pruner, graph, parts, run)
     if trials is None:
-        return None
+        return [(0.0, first[0])]
     found = list(trials.scored(first))
-    best = _best(found)
-    return _best([*found, *trials.scored(_options_on(best[1], first, pruner))])
+    return found if only else [*found, *trials.scored(_options_on(_best(found)[1], first, pruner))]
+
+
+def _alike(pruner: LSP, graph: Graph, run: Runtime) -> float:
+    """The overlap of the neighbours that are most like the owners, without and with noise; -1 where none can be."""
+    owned = group(graph, pruner, run)
+    steps = _steps(owned)
+    if graph.bipartite or graph.x_source is None or not steps:
+        return -1.0
+    slots = _in_order(graph, owned, _some(graph, owned, pruner.seed, steps, TRY, HUGE))
+    owner = np.searchsorted(owned.indptr, slots, side="right") - 1
+    near = tried(graph, owned, pruner.side, slots, pruner.seed, run)
+    one, other = (_first(near(noise), owner, steps) for noise in (0.0, _noise(pruner)))
+    return _overlap(one, other, np.unique(owner, return_inverse=True)[1])
+
+
+def _first(values: Array, owner: Array, steps: int) -> Array:
+    """Which of each owner's values are its `steps` largest; owners lie together."""
+    order = np.lexsort((-values, owner))
+    rank = np.arange(owner.shape[0]) - np.searchsorted(owner, owner)
+    out = np.zeros(owner.shape[0], np.bool_)
+    out[order] = rank < steps
+    return out
+
+
+def _noise(pruner: LSP) -> float:
+    return pruner.family.noise if isinstance(pruner.family, Auto) else Auto().noise
+
+
+def _steps(owned: Owned) -> int:
+    """Edges that an owner keeps in a trial; 0 where none has a choice. Owners of two edges at most keep one of them."""
+    return max(min(STEPS, int(np.diff(owned.indptr).max(initial=0)) - 1), 0)
 
 
 def _best(found: list[tuple[float, Candidate]]) -> Candidate:
@@ -131,19 +174,17 @@ def _takes_weights(family: Family, pruner: LSP) -> bool:
 
 
 def _trials(pruner: LSP, graph: Graph, parts: Mapping[str, Part], run: Runtime) -> _Trials | None:
-    """What to try candidates on; None where no owner has a choice. Owners of two edges at most keep one of them."""
+    """What to try candidates on; None where no owner has a choice."""
     owned = group(graph, pruner, run)
-    largest = int(np.diff(owned.indptr).max(initial=0))
-    if largest < 2:
+    steps = _steps(owned)
+    if not steps:
         return None
-    assert isinstance(pruner.family, Auto)
-    steps = min(STEPS, largest - 1)
     width = max((part.rows.dim for part in parts.values() if not part.categories), default=1)
     most = min(TRY, max(VALUES // max(width, 1), HUGE))
     learn = _graph(graph, owned, pruner.side, _some(graph, owned, pruner.seed, 0, LEARN, LEARN))
     tried = _in_order(graph, owned, _some(graph, owned, pruner.seed, steps, most, HUGE))
     clean = _graph(graph, owned, pruner.side, tried)
-    noisy = _disturbed(clean, pruner.family.noise, pruner.seed)
+    noisy = _disturbed(clean, _noise(pruner), pruner.seed)
     rules = dataclasses.replace(pruner, k=steps, keep=None, symmetric=None, ties="hash", weights=None)
     return _Trials(rules, learn, clean, noisy, {role: part.categories for role, part in parts.items()}, run)
 

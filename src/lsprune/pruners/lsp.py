@@ -21,6 +21,7 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
 from lsprune.pruners.options import check_choice, check_flag
+from lsprune.pruners.similarity import ROLE, described
 from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
 from lsprune.select import TIES, Source, bases, group
@@ -60,9 +61,11 @@ class LSP(Local):
         weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges,
             "jaccard" those whose ends have most of their neighbours in common, "edge" those with a large edge_attr (one
             column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0" those whose neighbour has a large
-            column 0 of x. With hash families of codes this is weighted min-hash.
-        power: how much: the weight is 1 / degree^power, similarity^power or column^power. With Projection, every
-            doubling of the degree moves an edge back by `power` standard deviations.
+            column 0 of x. "similarity" prefers those whose ends are alike, each together with its neighbours; "auto" is
+            that or None, by what survives noise as well as the hash does. With hash families of codes this is weighted
+            min-hash.
+        power: how much: the weight is 1 / degree^power, jaccard^power, 2^(16 power cosine) or column^power. With
+            Projection, every doubling of the weight moves an edge forward by `power` standard deviations.
 
     >>> LSP(keep=0.5)
     LSP(keep=0.5)
@@ -175,10 +178,17 @@ class LSP(Local):
 
     def fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
-        if not self.family.needs_attributes:
-            return self
-        if isinstance(self.family, Auto):
+        if isinstance(self.family, Auto) or self.weights == "auto":
             return calibrated(self, graph, run).fitted_on(graph, run, sizes)
+        ready = self._fitted_hash(graph, run, sizes) if self.family.needs_attributes else self
+        if self.weights != "similarity":
+            return ready
+        part = described(graph, self.side, self.seed, (sizes or {}).get("neighbour"))
+        scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
+        return dataclasses.replace(ready, fitted=(*(ready.fitted or ()), (ROLE, scale)))
+
+    def _fitted_hash(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None) -> LSP:
+        """With the scales of the parts that are hashed, and what the family learns."""
         parts = self._parts(graph, self.attributes, sizes)
         scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
         if self.values == "unit" and graph.num_edges > 1 and not any(any(scale.spread) for scale in scales.values()):
@@ -200,11 +210,13 @@ class LSP(Local):
                 made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
             ready, view = made[0]
             found = ready.family.keys(view, first, count)
-            return found if self.weights is None else weighed(found, view, ready._handicap(graph, view), count)
+            return found if ready.weights is None else weighed(found, view, ready._handicap(graph, view), count)
 
         def check() -> None:
             if self.family.needs_attributes and graph.num_edges and not made:
                 check_finite(self._parts(graph, self.attributes, _sizes(self.fitted)), runtime)
+            if self.weights == "similarity" and graph.num_edges and not made:
+                check_finite({ROLE: described(graph, self.side, self.seed)}, runtime)
 
         ties = TIES.index(self.ties)
         return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)
@@ -223,12 +235,13 @@ class LSP(Local):
                 raise OptionError(f"weights must be None with {self.family!r} and values={self.values!r}")
             assert self.weights is not None
             power = round(self.power * (1 << 16))
-            view.cache["handicap"] = handicap(graph, view, self.side, self.weights, power, unit)
+            scale = dict(self.fitted or ()).get(ROLE)
+            view.cache["handicap"] = handicap(graph, view, self.side, self.weights, power, unit, scale)
         made: Handicap = view.cache["handicap"]
         return made
 
     def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
-        scales = dict(self.fitted or ())
+        scales = {role: scale for role, scale in self.fitted or () if role != ROLE}
         parts = self._parts(graph, tuple(scales), _sizes(self.fitted)) if self.family.needs_attributes else {}
         check_fitted(parts, scales)
         return View(

@@ -14,9 +14,12 @@ import numpy as np
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, in_blocks, of_nodes
+from lsprune.pruners.similarity import COSINE_BITS, cosines, described, node_rows, surroundings
 from lsprune.race import BITS, log2
+from lsprune.scales import Scale
 from lsprune.similar import overlaps
 
+SHARP = 16  # doublings of the weight from cosine 0 to cosine 1
 _POWER_BITS = 16
 
 
@@ -30,22 +33,32 @@ class Handicap:
 
 
 def check_weights(weights: object) -> None:
-    """Raise unless the option is one of "degree", "jaccard", "edge", "edge:COLUMN" and "neighbour:COLUMN"."""
-    if weights is None or weights in ("degree", "jaccard", "edge"):
+    """Raise unless the option is one of those that `LSP` names."""
+    if weights is None or weights in ("degree", "jaccard", "similarity", "auto", "edge"):
         return
     role, _, column = weights.partition(":") if isinstance(weights, str) else ("", "", "")
     if role not in ("edge", "neighbour") or not (column.isascii() and column.isdigit()):
-        known = '"degree", "jaccard", "edge", "edge:COLUMN" or "neighbour:COLUMN"'
+        known = '"degree", "jaccard", "similarity", "auto", "edge", "edge:COLUMN" or "neighbour:COLUMN"'
         raise OptionError(f"weights must be {known}, got {weights!r}")
 
 
-def handicap(graph: Graph, view: View, side: str, weights: str, power: int, unit: int) -> Handicap:
-    """What the weights add to the keys of each neighbour or edge."""
+def handicap(
+    graph: Graph, view: View, side: str, weights: str, power: int, unit: int, scale: Scale | None = None
+) -> Handicap:
+    """What the weights add to the keys of each neighbour or edge; similarity needs the scale of the nodes' rows."""
     if weights == "degree":
         logs = _degree_logs(view)
         return Handicap(of_neighbour=in_blocks(view, view.neighbours, lambda lo, hi: _scaled(logs[lo:hi], power, unit)))
     if weights == "jaccard":
         return Handicap(of_slot=-_scaled(_jaccard_logs(graph, view), power, unit))
+    if weights == "similarity":
+        assert scale is not None
+        near = _cosines(graph, view, side, scale)
+
+        def some(lo: int, hi: int) -> Array:
+            return -_scaled((near[lo:hi] << (BITS - COSINE_BITS)) * SHARP, power, unit)
+
+        return Handicap(of_slot=in_blocks(view, near.shape[0], some))
     if weights.startswith("edge"):
         return Handicap(of_edge=_of_column(graph.edge_attr, "edge_attr", weights, view, power, unit))
     x = graph.x_source if side == "in" else graph.x_target
@@ -79,6 +92,12 @@ def _jaccard_logs(graph: Graph, view: View) -> Array:
     values, where = np.unique(np.concatenate([common, union]), return_inverse=True)
     logs = log2(values, view.runtime)[where]
     return np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :])
+
+
+def _cosines(graph: Graph, view: View, side: str, scale: Scale) -> Array:
+    """The cosine of the surroundings of owner and neighbour for every slot."""
+    part = described(graph, side, view.seed, scale.categories)
+    return cosines(surroundings(node_rows(view, part, scale), view.owned, view.runtime), view.owned, view.runtime)
 
 
 def _column(rows: Any, name: str, weights: str) -> Array:

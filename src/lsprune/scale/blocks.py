@@ -93,8 +93,10 @@ def check(pruner: Pruner) -> None:
         family = pruner.family.node if isinstance(pruner.family, Both) else pruner.family
         if isinstance(family, Structure):
             raise OptionError("hash structure must see the whole graph at once; use another family, or prune in memory")
-        if pruner.weights == "jaccard":
-            raise OptionError('weights must not be "jaccard" here: the neighbours of both ends are not at hand')
+        if pruner.weights in ("jaccard", "similarity", "auto"):
+            raise OptionError(
+                f'weights must not be "{pruner.weights}" here: the neighbours of both ends are not at hand'
+            )
 
 
 def needs(pruner: Pruner) -> Needs:

@@ -80,6 +80,20 @@ def count_common(indptr, neighbour, begins, members, lo, hi, counts):
 
 
 @kernel
+def sum_rows(indptr, neighbour, rows, lo, hi, sums):
+    """sums[u - lo] += the rows of owner u and of its neighbours, for the owners lo..hi."""
+    width = rows.shape[1]
+    for u in range(lo, hi):
+        out, own = sums[u - lo], rows[u]
+        for j in range(width):
+            out[j] += own[j]
+        for slot in range(indptr[u], indptr[u + 1]):
+            other = rows[neighbour[slot]]
+            for j in range(width):
+                out[j] += other[j]
+
+
+@kernel
 def unit_values(indptr, x, bits, out):
     """out = each entry over the L2 norm of its row in 2^-14, cut towards zero; the first row not finite, or -1."""
     for row in range(indptr.shape[0] - 1):

@@ -1,0 +1,118 @@
+"""How alike the surroundings of owner and neighbour are: what `weights="similarity"` prefers.
+
+A node's surroundings are the sum of its own attributes and those of its neighbours, centred, so that what all nodes
+have in common counts for nothing; two of them are compared by their cosine. Labels are not looked at, yet neighbours
+that are alike in this way have the same label more often than others. All in integers, wide rows projected on few
+columns.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from lsprune.attributes import Part, describe
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import TABLE_ROWS, View, in_blocks
+from lsprune.hashing.rows import small_rows
+from lsprune.kernels import Runtime
+from lsprune.kernels.mix import NOISE, draw
+from lsprune.kernels.normals import UNIT, normal
+from lsprune.scales import Scale, fit_scales
+
+ROLE = "alike"  # under which `fit` keeps the scale of the rows that are compared
+COSINE_BITS = 28  # of fraction in a cosine
+MANY = 1 << 8  # neighbours of one node that are looked at when noise is tried
+_ROWS = 1 << 13  # slots at a time
+
+
+def described(graph: Graph, side: str, seed: int, size: int | None = None) -> Part:
+    """The attributes of the nodes, for which graphs of one kind of nodes are needed."""
+    if graph.bipartite:
+        raise GraphError('weights="similarity" needs one kind of nodes: two kinds have nothing to compare')
+    if graph.x_source is None:
+        raise GraphError('weights="similarity" needs node attributes (x), which this graph has not')
+    sizes = None if size is None else {"neighbour": size}
+    return describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]
+
+
+def node_rows(view: View, part: Part, scale: Scale) -> Array:
+    """The attributes of every node as `[N, columns]` int16 in +-127."""
+    own = dataclasses.replace(view, parts={"neighbour": part}, scales={"neighbour": scale}, cache={})
+    return in_blocks(
+        own, view.neighbours, lambda lo, hi: small_rows(own, {"neighbour": part.rows_of(np.arange(lo, hi))})
+    )
+
+
+def surroundings(rows: Array, owned: Owned, run: Runtime) -> Array:
+    """The unit rows, in 2^-14, of the sums over each node and its neighbours: `[N, columns]` int16."""
+    out = run.zeros(rows.shape, np.int16)
+
+    def one(lo: int, hi: int) -> None:
+        sums = np.zeros((hi - lo, rows.shape[1]), np.int64)
+        run.module.sum_rows(owned.indptr, owned.neighbour, rows, lo, hi, sums)
+        begins = np.arange(hi - lo + 1) * rows.shape[1]
+        run.module.unit_values(begins, sums.astype(np.float32).reshape(-1), out[lo:hi].reshape(-1))
+
+    run.spread(rows.shape[0], one, TABLE_ROWS >> 2)
+    return out
+
+
+def cosines(units: Array, owned: Owned, run: Runtime) -> Array:
+    """The cosine of owner and neighbour for every slot, with 28 bits of fraction, int64."""
+    out = run.zeros(owned.neighbour.shape[0], np.int64)
+
+    def one(lo: int, hi: int) -> None:
+        owner = np.searchsorted(owned.indptr, np.arange(lo, hi), side="right") - 1
+        run.module.dot_dense(units, units, owner, owned.neighbour[lo:hi], out[lo:hi])
+
+    run.spread(out.shape[0], one, _ROWS)
+    return out
+
+
+def tried(graph: Graph, owned: Owned, side: str, slots: Array, seed: int, run: Runtime) -> Callable[[float], Array]:
+    """A function from noise, in standard deviations of each column, to the cosines in some slots."""
+    part = described(graph, side, seed)
+    scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
+    view = View(
+        owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, calibrated=True, seed=seed, total=1,
+        neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=run,
+    )  # fmt: skip
+    owner = np.searchsorted(owned.indptr, slots, side="right") - 1
+    ends = np.concatenate([owner, owned.neighbour[slots]])
+    near, nodes = _around(owned, np.unique(ends), seed)
+    rows = small_rows(view, {"neighbour": part.rows_of(nodes)})
+    count, wide = rows.shape[0], rows.astype(np.int64)
+    spread = np.sqrt(count * (wide * wide).sum(0) - wide.sum(0) ** 2) / count  # of whole numbers: the same everywhere
+
+    def with_noise(noise: float) -> Array:
+        steps = normal(draw(seed, NOISE, 4, nodes[:, None], np.arange(rows.shape[1])[None, :]))
+        noisy = np.clip(np.rint(rows + steps * (spread * (noise / UNIT))), -32767, 32767).astype(np.int16)
+        units, (first, second) = surroundings(noisy, near, run), np.searchsorted(nodes, ends).reshape(2, -1)
+        out = np.zeros(slots.shape[0], np.int64)
+        run.module.dot_dense(units, units, first, second, out)
+        return out
+
+    return with_noise
+
+
+def _around(owned: Owned, some: Array, seed: int) -> tuple[Owned, Array]:
+    """(edges of some owners, MANY of each at most, among numbers from 0 on; the nodes that these stand for)."""
+    slots = [_slots(owned, int(node), seed) for node in some]
+    neighbour = owned.neighbour[np.concatenate(slots)].astype(np.int64)
+    nodes = np.unique(np.concatenate([some, neighbour]))
+    degree = np.zeros(nodes.shape[0] + 1, np.int64)
+    degree[np.searchsorted(nodes, some) + 1] = [few.shape[0] for few in slots]
+    return Owned(np.cumsum(degree), np.searchsorted(nodes, neighbour), None), nodes
+
+
+def _slots(owned: Owned, node: int, seed: int) -> Array:
+    """The slots of an owner; of very many those whose neighbours have the smallest names, in any order of edges."""
+    slots = np.arange(owned.indptr[node], owned.indptr[node + 1])
+    if slots.shape[0] <= MANY:
+        return slots
+    names = draw(seed, NOISE, 5, owned.neighbour[slots])
+    return slots[np.argpartition(names, MANY)[:MANY]]
