@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lab_records import comparison, save
 from lsprune.lab.stats import estimate
 from lsprune.report.data import read_records
 from lsprune.report.neighbourhood import neighbourhood_data
@@ -247,6 +248,19 @@ def test_the_recommendation_is_in_words_and_in_the_plot(opened, report):
     assert "0.3500 s an epoch" in opened.tip("#trade-chart")
     page.select_option("#study", "compare-graphs")
     assert "One run only" in page.locator("#advice").inner_text()
+
+
+def test_short_epochs_are_in_milliseconds(open_page, tmp_path):
+    from lsprune.report import write_report
+
+    quick = [{**one, "train_seconds_per_epoch": one["train_seconds_per_epoch"] / 100} for one in comparison()]
+    save(quick, tmp_path / "compare.jsonl")
+    found = open_page(write_report([tmp_path / "compare.jsonl"], tmp_path / "report.html").path)
+    page = found.page
+    assert "Milliseconds of a training epoch" in page.locator("#trade-chart text").all_text_contents()
+    page.locator("#trade-chart").scroll_into_view_if_needed()
+    page.locator('#trade-chart [data-series="lsp-p"][data-index="0"]').hover(force=True)
+    assert "2.0000 ms an epoch" in found.tip("#trade-chart")
 
 
 def test_the_paper_and_ours_have_the_same_axes(opened):

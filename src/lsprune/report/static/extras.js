@@ -5,8 +5,11 @@ function showTrade(panel) {
   box.className = `advice${advice.found ? " found" : ""}`;
   box.replaceChildren(html("strong", { text: advice.text }), ...advice.why.map((text) => html("p", { text })));
   const seconds = front.across === "seconds";
-  const cost = (point) => (seconds ? point.seconds : point.share);
-  const said = (point) => [`${perCent(point.share)} of edges kept`, ...between(point.test), seconds ? `${digits(point.seconds)} s an epoch` : ""];
+  const longest = Math.max(0, ...panel.methods.flatMap((method) => method.points.map((point) => point.seconds || 0)));
+  const [unit, name, factor] = longest < 0.1 ? ["ms", "Milliseconds", 1000] : ["s", "Seconds", 1];
+  const took = (value) => (seconds ? `${digits(value * factor)} ${unit} an epoch` : "");
+  const cost = (point) => (!seconds ? point.share : point.seconds === null ? null : point.seconds * factor);
+  const said = (point) => [`${perCent(point.share)} of edges kept`, ...between(point.test), took(point.seconds)];
   const series = panel.methods.filter((method) => !method.fresh).map((method) => ({
     name: method.name, look: { ...lookOf(method), line: "none", faint: true, small: true },
     points: method.points.filter((point) => cost(point) !== null).map((point) => ({ x: cost(point), y: point.test[0], said: said(point) })),
@@ -16,13 +19,13 @@ function showTrade(panel) {
     const look = method ? lookOf(method) : { css: "h-ink", shape: "diamond" };
     const source = method ? method.points.find((one) => one.share === point.share) : null;
     const whole = panel.levels.find((level) => level.id === "none");
-    const lines = source ? said(source) : ["the whole graph", ...between(whole.test), seconds ? `${digits(point.x)} s an epoch` : ""];
-    return { x: point.x, y: point.y, name: method ? point.method : "unpruned", css: look.css, shape: look.shape, said: lines };
+    const lines = source ? said(source) : ["the whole graph", ...between(whole.test), took(point.x)];
+    return { x: seconds ? point.x * factor : point.x, y: point.y, name: method ? point.method : "unpruned", css: look.css, shape: look.shape, said: lines };
   });
   const drawn = series.length > 0;
   byId("trade-chart").hidden = !drawn;
   byId("trade-note").textContent = drawn
-    ? `The line joins the points that no other beats in both; unpruned included. Across: ${seconds ? "median seconds of a training epoch" : `the share of edges, for times do not compare (${panel.noTimes})`}. The front is of test values, and so a little lucky.`
+    ? `The line joins the points that no other beats in both; unpruned included. Across: ${seconds ? `median ${name.toLowerCase()} of a training epoch` : `the share of edges, for times do not compare (${panel.noTimes})`}. The front is of test values, and so a little lucky.`
     : "Nothing pruned was run here yet, so that there is nothing to trade.";
   if (!drawn) { clearChart(byId("trade-chart")); return; }
   const marks = [];
@@ -32,7 +35,7 @@ function showTrade(panel) {
   const label = panel.metrics[0].name;
   const level = panel.levels.filter((one) => one.id === "none").map((one) => (
     { name: "unpruned", id: "none", look: { css: "h-ink" }, y: one.test[0], low: one.test[1], high: one.test[2], said: between(one.test) }));
-  const x = seconds ? { label: "Seconds of a training epoch" } : { label: "Share of edges kept", share: true, log: true };
+  const x = seconds ? { label: `${name} of a training epoch` } : { label: "Share of edges kept", share: true, log: true };
   chart(byId("trade-chart"), {
     title: `${panel.dataset}, trade-off`, x, y: { label },
     series: [...series, { name: "front", look: { css: "h-ink", shape: "diamond", line: "" }, points: best }], marks, levels: level,
