@@ -281,3 +281,17 @@ def test_two_studies_with_the_same_dataset_are_told_apart(tmp_path):
 def test_names_that_are_alike_get_images_of_their_own(tmp_path):
     save([*comparison(dataset="a b"), *comparison(dataset="a|b")], tmp_path / "compare.jsonl")
     assert list(make_page(tmp_path).images) == ["results/compare-a-b.svg", "results/compare-a-b-2.svg"]
+
+
+def test_a_dataset_of_two_comparisons_counts_once_where_it_has_most_shares(results):
+    more = comparison(shares=(0.1, 0.25, 0.5, 0.75))
+    save([*more, *comparison(dataset="cs", test=hard)], results / "compare.jsonl")
+    before = make_page(results).text
+    save(comparison(study="compare-seeds", shares=(0.1, 0.25, 0.5)), results / "compare-seeds.jsonl")
+    text = part(make_page(results).text, "## Summary", "## Where")
+    assert "[cora (compare)](#compare-cora)" in text.split("\n\n")[1]
+    assert "compare-seeds" not in text.split("\n\n")[1]
+    mean = [row(part(page, "## Summary", "## Where").split("\n\n")[2], "*mean where topology matters*")[-1]
+            for page in (before, make_page(results).text)]  # fmt: skip
+    assert mean[0] == mean[1]
+    assert '<a id="compare-seeds-cora"></a>' in make_page(results).text

@@ -35,7 +35,7 @@ def calls(monkeypatch):
 PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "synthetic", "neighbourhood-variance"}
 
 
-COMPARED = {"compare", "compare-graphs", "compare-points", "compare-synthetic"}
+COMPARED = {"compare", "compare-graphs", "compare-points", "compare-seeds", "compare-synthetic"}
 
 
 def test_every_study_reads_and_has_what_it_needs():
@@ -45,7 +45,8 @@ def test_every_study_reads_and_has_what_it_needs():
         assert study.name == name
         assert study.seeds >= {"demo": 2, "compare-graphs": 3, "compare-synthetic": 3}.get(name, 5)
         for part in study.parts:
-            assert {"random", "local-random", "lsp-p"} <= set(part.methods)
+            assert {"random", "local-random"} <= set(part.methods)
+            assert any(method.startswith("lsp-") for method in part.methods)
             assert ("none" in part.methods) == (name != "consistency") == (not part.pairs)
             assert bool(part.hops) == (name == "neighbourhood-variance")
             assert bool(part.model) == ("no-edges" in part.methods)

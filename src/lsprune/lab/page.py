@@ -37,8 +37,9 @@ SUMMARY = (0.1, 0.25)  # shares in the first table
 NONE_LOSSLESS = "none"
 FEWEST_SHARES = 3  # that a dataset is run at, to be in the summary
 CALIBRATED = """\
-`LSP(hash="auto")` looks at no label and no validation metric: family, options and parts come from how well its choice
-survives noise. This is what is promised where nothing was tuned."""
+No label and no validation metric is looked at: family, options and parts of `LSP(hash="auto")` (lsp-auto) come from how
+well its choice survives noise, and `weights="auto"` (lsp-auto-a) prefers neighbours like the owner where that survives
+noise as well. This is what is promised where nothing was tuned."""
 
 HOW = """\
 Every figure is a test metric at the best validation epoch. Means are over seeds, brackets are 95 % bootstrap
@@ -122,8 +123,8 @@ def _readme(results: Path, link: str) -> str:
 
 def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[str]:
     names = _names(every)
-    panels = [panel for panel in every if len(panel.budgets) >= FEWEST_SHARES] or every
-    points = [panel for panel in every if panel not in panels]
+    many = [panel for panel in every if len(panel.budgets) >= FEWEST_SHARES] or every
+    points, panels = [panel for panel in every if panel not in many], list(_once(many))
     yield "## Summary"
     yield _block(_summary(panels, names))
     yield (
@@ -132,7 +133,7 @@ def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[st
         else ""
     )
     yield _block(_shares(panels, names))
-    if calibrated := calibrated_table(panels, lambda panel: _link(panel, names[panel])):
+    if calibrated := calibrated_table(many, lambda panel: _link(panel, names[panel])):
         yield "## The LSP that calibrates itself"
         yield CALIBRATED
         yield _block(calibrated)
@@ -150,6 +151,12 @@ def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[st
     yield "## Datasets"
     for panel in every:
         yield from _section(panel, names[panel], images)
+
+
+def _once(panels: Sequence[Panel]) -> Iterator[Panel]:
+    """Each dataset as it was run at most shares, so that none counts twice in a mean."""
+    widest = {panel.name: panel for panel in sorted(panels, key=lambda panel: len(panel.budgets))}
+    return (panel for panel in panels if panel is widest[panel.name])
 
 
 def _names(panels: Sequence[Panel]) -> dict[Panel, str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, verdict
 from lsprune.lab.tables import escape, in_units, per_cent, table
 
-AUTO = "lsp-auto"
+AUTO = ("lsp-auto-a", "lsp-auto")
 MOST = 0.501  # shares up to a half are what a pruner is judged by
 Link = Callable[[Panel], str]
 CONSISTENCY = """\
@@ -18,19 +18,20 @@ first edges of a list, whose order survives the noise here: a mark to reach, whi
 
 
 def calibrated_table(panels: Sequence[Panel], link: Link) -> list[str]:
-    """The gain of `lsp-auto` over both rivals at every share up to a half; empty where it was not run often enough."""
+    """The gain of those that calibrate themselves over both rivals at every share up to a half, from enough runs."""
     rows = []
     for panel in panels:
-        for rival in RIVALS:
-            cells = "; ".join(_gains(panel, rival))
-            if cells:
-                rows.append([link(panel), rival, cells])
-    return table(["dataset", "against", "points, 95 % interval, verdict at each share"], rows) if rows else []
+        for method in AUTO:
+            for rival in RIVALS:
+                cells = "; ".join(_gains(panel, method, rival))
+                if cells:
+                    rows.append([link(panel), method, rival, cells])
+    return table(["dataset", "method", "against", "points, 95 % interval, verdict at each share"], rows) if rows else []
 
 
-def _gains(panel: Panel, rival: str) -> Iterator[str]:
+def _gains(panel: Panel, method: str, rival: str) -> Iterator[str]:
     for budget in panel.budgets:
-        share, gain = panel.column(budget), panel.gain(AUTO, rival, budget)
+        share, gain = panel.column(budget), panel.gain(method, rival, budget)
         if share <= MOST and gain is not None and gain.runs >= FEWEST:
             yield f"{per_cent(share)}: {in_units(panel, gain)} {verdict(gain)}"
 
