@@ -9,5 +9,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 if __name__ == "__main__":
-    for name in ("speed", "kernel", "naive", "memory", "networkit_similarity", "codebook", "consistency", "stream"):
+    for name in (
+        "speed",
+        "kernel",
+        "naive",
+        "memory",
+        "networkit_similarity",
+        "similarity",
+        "codebook",
+        "consistency",
+        "stream",
+    ):
         subprocess.run([sys.executable, HERE / f"{name}.py"], check=True)

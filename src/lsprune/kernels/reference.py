@@ -351,6 +351,11 @@ def count_common(
             counts[slot] = len(sets[u] & sets[int(neighbour[slot])])
 
 
+def weigh(table: Array, neighbour: Array, extra: Array, out: Array) -> None:
+    """out[i, z] = table[neighbour[i], z] + extra[i]."""
+    out[:] = table[neighbour, : out.shape[1]].astype(np.int64) + extra[:, None]
+
+
 def sum_rows(indptr: Array, neighbour: Array, rows: Array, lo: int, hi: int, sums: Array) -> None:
     """sums[u - lo] += the rows of owner u and of its neighbours."""
     for u in range(lo, hi):

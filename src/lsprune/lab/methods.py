@@ -43,7 +43,7 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "lsp-w": lambda _: LSP(k=1, hash=Structure()),
     "lsp-a": lambda _: LSP(k=1, weights="similarity"),
     "lsp-auto": lambda _: LSP(k=1, hash=Auto(), select="bottom"),
-    "lsp-auto-a": lambda _: LSP(k=1, hash=Auto(), select="bottom", weights="auto"),
+    "lsp-auto-a": lambda _: LSP(k=1, hash=Auto(), weights="auto"),
     "position": lambda _: First(k=1),  # on generated graphs an upper bound: the order of a list survives the noise
     "low-degree": lambda _: LowDegree(k=1),
     "local-degree": lambda _: LocalDegree(k=1),

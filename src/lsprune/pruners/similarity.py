@@ -40,19 +40,23 @@ def described(graph: Graph, side: str, seed: int, size: int | None = None) -> Pa
 
 
 def node_rows(view: View, part: Part, scale: Scale) -> Array:
-    """The attributes of every node as `[N, columns]` int16 in +-127."""
+    """The attributes of every node as `[N, columns]` int8 in +-127."""
     own = dataclasses.replace(view, parts={"neighbour": part}, scales={"neighbour": scale}, cache={})
-    return in_blocks(
-        own, view.neighbours, lambda lo, hi: small_rows(own, {"neighbour": part.rows_of(np.arange(lo, hi))})
-    )
+
+    def some(lo: int, hi: int) -> Array:
+        return small_rows(own, {"neighbour": part.rows_of(np.arange(lo, hi))}).astype(np.int8)
+
+    return in_blocks(own, view.neighbours, some)
 
 
 def surroundings(rows: Array, owned: Owned, run: Runtime) -> Array:
     """The unit rows, in 2^-14, of the sums over each node and its neighbours: `[N, columns]` int16."""
     out = run.zeros(rows.shape, np.int16)
+    most = int(np.diff(owned.indptr).max(initial=0)) + 1
+    kind = np.int32 if most * (127 if rows.dtype == np.int8 else 32767) < 2**31 else np.int64
 
     def one(lo: int, hi: int) -> None:
-        sums = np.zeros((hi - lo, rows.shape[1]), np.int64)
+        sums = np.zeros((hi - lo, rows.shape[1]), kind)
         run.module.sum_rows(owned.indptr, owned.neighbour, rows, lo, hi, sums)
         begins = np.arange(hi - lo + 1) * rows.shape[1]
         run.module.unit_values(begins, sums.astype(np.float32).reshape(-1), out[lo:hi].reshape(-1))

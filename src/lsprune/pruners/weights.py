@@ -142,12 +142,17 @@ def weighed(keys: Keys, view: View, more: Handicap, count: int) -> Keys:
     def of(lo: int, hi: int) -> Array:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
         neighbour = owned.neighbour[start:stop]
-        plain = keys.table[neighbour, :count].astype(np.int64) if isinstance(keys, NodeKeys) else keys.of(lo, hi)
         if more.of_neighbour is not None:
-            return plain + more.of_neighbour[neighbour][:, None]
-        if more.of_slot is not None:
-            return plain + more.of_slot[start:stop, None]
-        assert more.of_edge is not None
-        return plain + more.of_edge[owned.edges(start, stop)][:, None]
+            extra = more.of_neighbour[neighbour]
+        elif more.of_slot is not None:
+            extra = more.of_slot[start:stop]
+        else:
+            assert more.of_edge is not None
+            extra = more.of_edge[owned.edges(start, stop)]
+        if not isinstance(keys, NodeKeys):
+            return keys.of(lo, hi) + extra[:, None]
+        out = np.empty((stop - start, count), np.int64)
+        view.runtime.module.weigh(keys.table, neighbour, extra, out)
+        return out
 
     return EdgeKeys(of)

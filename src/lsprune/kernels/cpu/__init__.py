@@ -33,6 +33,7 @@ min_rows = scores.min_rows
 count_equal = scores.count_equal
 count_common = scores.count_common
 sum_rows = scores.sum_rows
+weigh = scores.weigh
 dot_dense = scores.dot_dense
 dot_sparse = scores.dot_sparse
 spanning_trees = trees.spanning_trees

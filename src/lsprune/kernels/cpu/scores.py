@@ -6,8 +6,11 @@ import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
 from lsprune.kernels.cpu.quantise import NOT_FINITE, largest, unit_factor
+from lsprune.kernels.cpu.vector import prefetch
 
 UNIT_EXPONENT = 6  # `unit_factor` adds 8 bits: unit rows in quanta of 2^-14
+AHEAD = 8  # rows asked for in advance
+LINE = 64  # bytes that come at a time
 
 
 @kernel
@@ -80,14 +83,27 @@ def count_common(indptr, neighbour, begins, members, lo, hi, counts):
 
 
 @kernel
+def weigh(table, neighbour, extra, out):
+    """out[i, z] = table[neighbour[i], z] + extra[i]."""
+    count = out.shape[1]
+    for i in range(neighbour.shape[0]):
+        row, more = table[neighbour[i]], extra[i]
+        for z in range(count):
+            out[i, z] = row[z] + more
+
+
+@kernel
 def sum_rows(indptr, neighbour, rows, lo, hi, sums):
     """sums[u - lo] += the rows of owner u and of its neighbours, for the owners lo..hi."""
-    width = rows.shape[1]
+    width, last, flat = rows.shape[1], neighbour.shape[0] - 1, rows.reshape(-1)
     for u in range(lo, hi):
         out, own = sums[u - lo], rows[u]
         for j in range(width):
             out[j] += own[j]
         for slot in range(indptr[u], indptr[u + 1]):
+            ahead = np.int64(neighbour[min(slot + AHEAD, last)]) * width
+            for j in range(0, width, LINE // rows.itemsize):
+                prefetch(flat, ahead + j)
             other = rows[neighbour[slot]]
             for j in range(width):
                 out[j] += other[j]
@@ -110,8 +126,11 @@ def unit_values(indptr, x, bits, out):
 @kernel
 def dot_dense(first, second, rows, columns, out):
     """out[i] = <first[rows[i]], second[columns[i]]>; of unit rows in 2^-14, so every partial sum is within 2^29."""
-    width = first.shape[1]
+    width, last, flat = first.shape[1], columns.shape[0] - 1, second.reshape(-1)
     for i in range(rows.shape[0]):
+        ahead = np.int64(columns[min(i + AHEAD, last)]) * width
+        for j in range(0, width, LINE // second.itemsize):
+            prefetch(flat, ahead + j)
         a, b, total = first[rows[i]], second[columns[i]], np.int32(0)
         for j in range(width):
             total = np.int32(total + np.int32(np.int32(a[j]) * np.int32(b[j])))
