@@ -9,12 +9,13 @@ pytest.importorskip("torch_geometric")
 
 from torch_geometric.data import Data  # noqa: E402
 
+from lsprune.lab.datasets import Dataset  # noqa: E402
 from lsprune.lab.models import MODELS, build  # noqa: E402
 from lsprune.lab.models.blocks import NodeNorm  # noqa: E402
 from lsprune.lab.recorded import Recorded, Replayed, Room  # noqa: E402
 from lsprune.lab.runs import Run  # noqa: E402
 from lsprune.lab.stack import Stack  # noqa: E402
-from lsprune.lab.tasks import NodeTask, Parts  # noqa: E402
+from lsprune.lab.tasks import ClassTask, NodeTask, Parts, ValueTask  # noqa: E402
 
 pytestmark = [  # on a GPU, of PyG and of torch's compiler
     pytest.mark.filterwarnings("ignore:.*torch-scatter.*:UserWarning"),
@@ -65,6 +66,16 @@ def test_filling_changes_neither_scores_nor_gradients_nor_statistics(name, basic
     for (key, mine), theirs in zip(one.state_dict().items(), other.state_dict().values(), strict=True):
         if "running" in key:
             torch.testing.assert_close(theirs, mine, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "basic"), [("synthetic-gat", False), ("synthetic-gat", True), ("zinc-pna", False)])
+def test_a_batch_with_a_node_more_is_judged_as_without(name, basic):
+    batch, net = graphs(name).batch(torch.tensor([4, 0, 6])), model(name, basic)
+    net.train()(batch)  # statistics that are not those of the beginning
+    net.eval()
+    filled = Room.around(batch).filled(batch)
+    assert filled.num_nodes == batch.num_nodes + 1
+    torch.testing.assert_close(net(filled)[: batch.y.shape[0]], net(batch), rtol=1e-4, atol=1e-5)
 
 
 def test_a_filled_batch_has_one_size_whatever_is_in_it():
@@ -151,6 +162,23 @@ def test_recorded_epochs_on_one_graph_learn_what_plain_ones_do(name, basic, monk
     assert plain[-1, 0] < 0.5 * plain[0, 0]
     torch.testing.assert_close(again[:, 0], plain[:, 0], rtol=0.05, atol=5e-3)  # atomics add in any order
     torch.testing.assert_close(again[-1, 1:], plain[-1, 1:], rtol=0, atol=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(("name", "task"), [("synthetic-gat", ClassTask), ("zinc-pna", ValueTask)])
+def test_recorded_judging_says_what_plain_judging_does(name, task, monkeypatch):
+    found = []
+    for recorded in (False, True):
+        torch.manual_seed(0)
+        run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=3, lr=0.01, batch_size=4)
+        net = model(name)
+        monkeypatch.setattr(type(net), "static", recorded)
+        stack = graphs(name, 10)
+        dataset = Dataset("d", "graph-classification", stack, stack, stack, num_features=5, num_classes=3)
+        one = task(run, Parts(dataset, *[stack] * 3), torch.device("cuda"), net)
+        assert isinstance(one.sums["val"], Replayed) == recorded
+        found.append([one.judge()[:2] for _ in range(2)])  # the second time it is a replay
+    torch.testing.assert_close(torch.tensor(found[1]), torch.tensor(found[0]), rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

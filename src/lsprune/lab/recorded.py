@@ -43,6 +43,11 @@ class Room:
         ]
         return cls(int(most[0]) + 2, int(most[1]) + 1, graphs)
 
+    @classmethod
+    def around(cls, batch: Data) -> Room:
+        """Room for this batch and one node that is not real."""
+        return cls(int(batch.num_nodes or 0) + 1, int(batch.edge_index.shape[1]), int(batch.num_graphs))
+
     def holds(self, batch: Data) -> bool:
         """Whether the batch has as many graphs, and fits."""
         fits = batch.num_nodes < self.nodes and batch.edge_index.shape[1] <= self.edges

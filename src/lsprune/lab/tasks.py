@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -171,9 +172,13 @@ class GraphsTask(Task):
         super().__init__(run, parts, device, model)
         reads = getattr(model, "reads", ("x",))
         plain = self.recordable and not getattr(model, "loops", True)
-        train = parts.train.without_loops() if plain else parts.train
-        self.training, val, test = (part.only(reads).to(device) for part in (train, parts.val, parts.test))
+        whole = (part.without_loops() if plain else part for part in (parts.train, parts.val, parts.test))
+        self.training, val, test = (part.only(reads).to(device) for part in whole)
         self.judged = {name: list(batches(part, run.batch_size)) for name, part in (("val", val), ("test", test))}
+        self.sums: dict[str, Callable[[], Tensor]] = {name: partial(self._sums, name) for name in self.judged}
+        if self.recordable:
+            self.judged = {name: [Room.around(one).filled(one) for one in some] for name, some in self.judged.items()}
+            self.sums = {name: Replayed(work) for name, work in self.sums.items()}
         room = Room.of(self.training, run.batch_size)
         self.recorded = Recorded(self.model, self.loss, self.optimiser, room) if self.recordable else None
         self.generator = torch.Generator().manual_seed(run.seed)
@@ -212,8 +217,12 @@ class GraphsTask(Task):
     @torch.no_grad()
     def _evaluate(self, part: str) -> float:
         self.model.eval()
-        sums = sum(self.tally(self.model(batch), batch) for batch in self.judged[part])
-        return self.score(sums.tolist() if isinstance(sums, Tensor) else [])
+        return self.score(self.sums[part]().tolist())
+
+    def _sums(self, part: str) -> Tensor:
+        """What the batches of a part add up to; of those that were filled up, what is real."""
+        tallies = [self.tally(self.model(batch)[: batch.y.shape[0]], batch) for batch in self.judged[part]]
+        return torch.stack(tallies).sum(0)
 
 
 class ClassTask(GraphsTask):
