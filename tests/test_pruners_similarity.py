@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse
 
-from lsprune import LSP, Graph, GraphError, Projection, load
+from lsprune import LSP, Graph, GraphError, OptionError, Projection, load
 from lsprune.kernels import runtime
-from lsprune.pruners.similarity import COSINE_BITS, cosines, surroundings
+from lsprune.pruners import calibrate
+from lsprune.pruners.similarity import COSINE_BITS, cosines, surroundings, tried
 from lsprune.select import group
 
 
@@ -140,6 +143,47 @@ def test_what_cannot_be_compared_is_refused_by_name():
         LSP(k=1, hash="identity", weights="similarity").mask(Graph.from_edges(ends, x=bad))
 
 
+@pytest.mark.parametrize("hash", ["projection", "identity", "structure"])
+@pytest.mark.parametrize("width", [3, 13, 200])
+def test_attributes_must_be_as_when_fitted(hash, width):
+    fitted = LSP(k=2, hash=hash, weights="similarity").fit(communities()[0])
+    for executor in ("cpu", "reference"):
+        with pytest.raises(GraphError, match=f"x must have 12 columns as when fitted, got {width}"):
+            fitted.mask(communities(width=width)[0], executor=executor)
+    bare = Graph.from_edges(np.stack(communities()[0].ends()))
+    with pytest.raises(GraphError, match="attributes"):
+        fitted.mask(bare)
+
+
+def test_categories_must_be_as_when_fitted_where_nobody_has_a_choice_too():
+    ends = np.array([[0, 1], [1, 2]])
+    fitted = LSP(k=2, hash="identity", weights="similarity").fit(Graph.from_edges(ends, x=np.array([0, 1, 3])))
+    for x, says in ((np.array([0, 1, 50]), "as a category must be in"), (np.eye(3, dtype=np.float32), "a category")):
+        with pytest.raises(GraphError, match=says):
+            fitted.mask(Graph.from_edges(ends, x=x))
+
+
+def test_what_was_fitted_otherwise_must_be_fitted_again():
+    graph, _ = communities()
+    plain = LSP(k=2).fit(graph)
+    for other in (
+        dataclasses.replace(plain, weights="similarity"),
+        dataclasses.replace(plain, weights="auto"),
+        dataclasses.replace(LSP(k=2, hash="identity", weights="similarity").fit(graph), hash="projection"),
+    ):
+        with pytest.raises(OptionError, match="fit it again"):
+            other.mask(graph)
+        np.testing.assert_array_equal(other.fit(graph).mask(graph), dataclasses.replace(other, fitted=None).mask(graph))
+
+
+@pytest.mark.parametrize("hash", ["projection", "identity"])
+def test_fitting_twice_is_fitting_once(hash):
+    graph, _ = communities()
+    once = LSP(k=2, hash=hash, weights="similarity").fit(graph)
+    assert once.fit(graph) == once
+    assert once.fit(communities(width=5)[0]) == LSP(k=2, hash=hash, weights="similarity").fit(communities(width=5)[0])
+
+
 # weights="auto"
 
 
@@ -167,6 +211,25 @@ def test_auto_leaves_weights_where_edges_say_more():
     fitted = LSP(keep=0.3, hash="auto", weights="auto").fit(graph)
     assert (fitted.weights, fitted.attributes) == (None, ("edge",))
     assert fitted == LSP(keep=0.3, hash="auto").fit(graph)
+
+
+def test_auto_looks_at_few_nodes_of_a_dense_graph(monkeypatch):
+    graph, _ = communities(2100)
+    seen = []
+    monkeypatch.setattr(calibrate, "AROUND", 3000)
+    monkeypatch.setattr(calibrate, "tried", lambda graph, owned, side, slots, *rest: seen.append(slots.size) or tried(
+        graph, owned, side, slots, *rest))  # fmt: skip
+    fitted = LSP(keep=0.3, weights="auto").fit(graph)
+    assert seen == [512]
+    assert fitted.weights == "similarity"
+
+
+def test_auto_refuses_what_is_not_finite_where_nobody_has_a_choice_too():
+    x = np.zeros((9, 4), np.float32)
+    x[7, 1] = np.nan
+    for hash in ("identity", "projection"):
+        with pytest.raises(GraphError, match="finite"):
+            LSP(k=2, hash=hash, weights="auto").mask(Graph.from_edges(np.array([[0], [1]]), num_nodes=9, x=x))
 
 
 def test_auto_leaves_weights_where_nodes_have_no_attributes():

@@ -57,6 +57,9 @@ def test_methods_that_hold_something_for_every_edge_need_more():
     for pruner in (LSP(k=1, weights="jaccard"), Jaccard(k=1, exact=True)):
         with pytest.raises(OptionError, match="100,000,000 edges"):
             ceiling.check_graph(10**6, 10**8, pruner)
+    Ceiling(4 * 10**8, 0, 1).check_graph(10**6, 10**7, LSP(k=1, weights="similarity"))
+    with pytest.raises(OptionError, match="memory must be at least"):
+        Ceiling(4 * 10**8, 0, 1).check_graph(10**6, 10**7, LSP(k=1, weights="auto"))
     with pytest.raises(OptionError, match="of one owner"):
         ceiling.check_owner(10**8, LSP(k=1), True)
     ceiling.check_owner(10**8, LSP(k=1), False)  # keys of neighbours are not made again for each edge

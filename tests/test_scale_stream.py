@@ -276,4 +276,7 @@ def test_attributes_that_are_missing_are_missed_before_the_edges_are_read(tmp_pa
     said: list[str] = []
     with pytest.raises(GraphError, match="neither node attributes"):
         prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", LSP(k=1), say=said.append, **options)
+    alike = LSP(k=1, hash="identity", weights="similarity")
+    with pytest.raises(GraphError, match='weights="similarity" needs node attributes'):
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", alike, say=said.append, **options)
     assert said == []

@@ -100,6 +100,8 @@ class Replayed:
 
     def _record(self, work: Callable[[], Tensor]) -> None:
         before = None if self.model is None else copy.deepcopy(self.model.state_dict())
+        states = {} if self.optimiser is None else self.optimiser.state
+        had = {key: {name: value.clone() for name, value in state.items()} for key, state in states.items()}
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
@@ -110,9 +112,9 @@ class Replayed:
             self.value = work()
         if self.model is not None and before is not None:
             self.model.load_state_dict(before)
-        for state in () if self.optimiser is None else self.optimiser.state.values():
-            for value in state.values():
-                value.zero_()
+        for key, state in states.items():
+            for name, value in state.items():
+                value.copy_(had[key][name]) if key in had else value.zero_()
 
 
 class Recorded:

@@ -44,8 +44,7 @@ class Task(ABC):
     def __init__(self, run: Run, parts: Parts, device: torch.device, model: torch.nn.Module) -> None:
         self.run, self.parts, self.device, self.model = run, parts, device, model.to(device)
         torch.set_float32_matmul_precision(self.precision)
-        static = getattr(model, "static", False) or (hasattr(model, "settled") and run.method not in FRESH)
-        self.recordable = device.type == "cuda" and static
+        self.recordable = device.type == "cuda" and self.can_record(run, model)
         rate = torch.tensor(run.lr, device=device) if self.recordable else run.lr
         self.optimiser = torch.optim.Adam(
             self.model.parameters(),
@@ -64,6 +63,11 @@ class Task(ABC):
                 group["lr"].fill_(rate)  # a recorded step reads this very tensor
             else:
                 group["lr"] = rate
+
+    @staticmethod
+    def can_record(run: Run, model: torch.nn.Module) -> bool:
+        """Whether no tensor of a step has a size that the values of another decide."""
+        return bool(getattr(model, "static", False))
 
     @abstractmethod
     def train_epoch(self) -> float:
@@ -122,6 +126,10 @@ class NodeTask(Task):
     """Classes of the nodes of one graph, all of it in one batch."""
 
     metric, higher_is_better = "accuracy", True
+
+    @staticmethod
+    def can_record(run: Run, model: torch.nn.Module) -> bool:
+        return hasattr(model, "settled") and run.method not in FRESH  # the graph must stay the same
 
     def __init__(self, run: Run, parts: Parts, device: torch.device, model: torch.nn.Module) -> None:
         super().__init__(run, parts, device, model)

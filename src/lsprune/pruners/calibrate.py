@@ -26,7 +26,7 @@ from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Thr
 from lsprune.kernels import BLOCK_VALUES, Runtime
 from lsprune.kernels.mix import NOISE, draw
 from lsprune.kernels.normals import UNIT, normal
-from lsprune.pruners.similarity import tried
+from lsprune.pruners.similarity import around, comparable, tried
 from lsprune.scales import check_finite
 from lsprune.select import group
 
@@ -38,6 +38,8 @@ TRY = 1 << 13  # edges of the owners whose choices are compared
 HUGE = 1 << 8  # edges of one owner that are compared
 VALUES = 1 << 24  # numbers in the rows of the edges compared: fewer edges where rows are very wide
 STEPS = 2  # edges that each of these owners keeps
+FEW = 1 << 9  # edges that are compared at least,
+AROUND = 1 << 17  # where their ends have more neighbours than this
 CLOSE = 0.02  # of overlap that is given for neighbours that are like the owner
 
 FAMILIES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
@@ -118,10 +120,14 @@ def _scored(pruner: LSP, graph: Graph, run: Runtime) -> list[tuple[float, Candid
 def _alike(pruner: LSP, graph: Graph, run: Runtime) -> float:
     """The overlap of the neighbours that are most like the owners, without and with noise; -1 where none can be."""
     owned = group(graph, pruner, run)
-    steps = _steps(owned)
-    if graph.bipartite or graph.x_source is None or not steps:
+    steps, most = _steps(owned), TRY
+    if not comparable(graph) or not steps:
         return -1.0
-    slots = _in_order(graph, owned, _some(graph, owned, pruner.seed, steps, TRY, HUGE))
+    slots = _some(graph, owned, pruner.seed, steps, most, HUGE)
+    while most > FEW and around(owned, slots) > AROUND:
+        most //= 2
+        slots = _some(graph, owned, pruner.seed, steps, most, HUGE)
+    slots = _in_order(graph, owned, slots)
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     near = tried(graph, owned, pruner.side, slots, pruner.seed, run)
     one, other = (_first(near(noise), owner, steps) for noise in (0.0, _noise(pruner)))

@@ -21,7 +21,7 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
 from lsprune.pruners.options import check_choice, check_flag
-from lsprune.pruners.similarity import ROLE, described
+from lsprune.pruners.similarity import ROLE, comparable, described
 from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
 from lsprune.select import TIES, Source, bases, group
@@ -61,9 +61,10 @@ class LSP(Local):
         weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges,
             "jaccard" those whose ends have most of their neighbours in common, "edge" those with a large edge_attr (one
             column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0" those whose neighbour has a large
-            column 0 of x. "similarity" prefers those whose ends are alike, each together with its neighbours; "auto" is
-            that or None, by what survives noise as well as the hash does. With hash families of codes this is weighted
-            min-hash.
+            column 0 of x. "similarity" prefers those whose ends have like surroundings (their own attributes and those
+            of their neighbours); "auto" does so where noise on the attributes does not change who is alike, and weighs
+            nothing elsewhere; `fit` decides, and with hash="auto" takes a projection to go with it. With hash families
+            of codes weights are weighted min-hash.
         power: how much: the weight is 1 / degree^power, jaccard^power, 2^(16 power cosine) or column^power. With
             Projection, every doubling of the weight moves an edge forward by `power` standard deviations.
 
@@ -180,12 +181,23 @@ class LSP(Local):
         """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
         if isinstance(self.family, Auto) or self.weights == "auto":
             return calibrated(self, graph, run).fitted_on(graph, run, sizes)
-        ready = self._fitted_hash(graph, run, sizes) if self.family.needs_attributes else self
+        bare = dataclasses.replace(self, fitted=None, learned=None)
+        ready = bare._fitted_hash(graph, run, sizes) if self.family.needs_attributes else bare
         if self.weights != "similarity":
             return ready
-        part = described(graph, self.side, self.seed, (sizes or {}).get("neighbour"))
+        part = described(graph, self.side, self.seed, size=(sizes or {}).get("neighbour"))
         scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
         return dataclasses.replace(ready, fitted=(*(ready.fitted or ()), (ROLE, scale)))
+
+    def _ready(self, graph: Graph, run: Runtime) -> LSP:
+        """This pruner if it was fitted, else one that is fitted on the graph."""
+        if self.fitted is None:
+            return self.fitted_on(graph, run)
+        hashed = [role for role, _ in self.fitted if role != ROLE]
+        weighs = self.weights != "auto" and (self.weights != "similarity" or len(hashed) < len(self.fitted))
+        if not weighs or (self.family.needs_attributes and not hashed):
+            raise OptionError("hash and weights must be those that the pruner was fitted with; fit it again")
+        return self
 
     def _fitted_hash(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None) -> LSP:
         """With the scales of the parts that are hashed, and what the family learns."""
@@ -206,7 +218,7 @@ class LSP(Local):
 
         def keys(first: int, count: int, total: int) -> Keys:
             if not made:  # only when some owner has a choice to make
-                fitted = self if self.fitted is not None else self.fitted_on(graph, runtime)
+                fitted = self._ready(graph, runtime)
                 made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
             ready, view = made[0]
             found = ready.family.keys(view, first, count)
@@ -215,8 +227,10 @@ class LSP(Local):
         def check() -> None:
             if self.family.needs_attributes and graph.num_edges and not made:
                 check_finite(self._parts(graph, self.attributes, _sizes(self.fitted)), runtime)
-            if self.weights == "similarity" and graph.num_edges and not made:
-                check_finite({ROLE: described(graph, self.side, self.seed)}, runtime)
+            asked = self.weights == "similarity" or (self.weights == "auto" and comparable(graph))
+            if asked and graph.num_edges and not made:
+                scale = dict(self.fitted or ()).get(ROLE)
+                check_finite({ROLE: described(graph, self.side, self.seed, scale=scale)}, runtime)
 
         ties = TIES.index(self.ties)
         return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)

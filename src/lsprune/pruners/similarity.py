@@ -21,7 +21,8 @@ from lsprune.hashing.rows import small_rows
 from lsprune.kernels import Runtime
 from lsprune.kernels.mix import NOISE, draw
 from lsprune.kernels.normals import UNIT, normal
-from lsprune.scales import Scale, fit_scales
+from lsprune.kernels.threads import spans
+from lsprune.scales import Scale, check_fitted, fit_scales
 
 ROLE = "alike"  # under which `fit` keeps the scale of the rows that are compared
 COSINE_BITS = 28  # of fraction in a cosine
@@ -29,14 +30,27 @@ MANY = 1 << 8  # neighbours of one node that are looked at when noise is tried
 _ROWS = 1 << 13  # slots at a time
 
 
-def described(graph: Graph, side: str, seed: int, size: int | None = None) -> Part:
-    """The attributes of the nodes, for which graphs of one kind of nodes are needed."""
+def comparable(graph: Graph) -> bool:
+    """Whether owners and neighbours are of one kind and have attributes."""
+    return not graph.bipartite and graph.x_source is not None
+
+
+def described(graph: Graph, side: str, seed: int, *, size: int | None = None, scale: Scale | None = None) -> Part:
+    """The attributes of the nodes; of the kind and width that they were fitted on, if a scale says so.
+
+    Args:
+        size: number of values where they are a category.
+    """
     if graph.bipartite:
         raise GraphError('weights="similarity" needs one kind of nodes: two kinds have nothing to compare')
     if graph.x_source is None:
         raise GraphError('weights="similarity" needs node attributes (x), which this graph has not')
-    sizes = None if size is None else {"neighbour": size}
-    return describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]
+    known = size if scale is None else scale.categories
+    sizes = None if known is None else {"neighbour": known}
+    part = describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]
+    if scale is not None:
+        check_fitted({ROLE: part}, {ROLE: scale})
+    return part
 
 
 def node_rows(view: View, part: Part, scale: Scale) -> Array:
@@ -88,19 +102,37 @@ def tried(graph: Graph, owned: Owned, side: str, slots: Array, seed: int, run: R
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     ends = np.concatenate([owner, owned.neighbour[slots]])
     near, nodes = _around(owned, np.unique(ends), seed)
-    rows = small_rows(view, {"neighbour": part.rows_of(nodes)})
-    count, wide = rows.shape[0], rows.astype(np.int64)
-    spread = np.sqrt(count * (wide * wide).sum(0) - wide.sum(0) ** 2) / count  # of whole numbers: the same everywhere
+    rows = in_blocks(view, nodes.shape[0], lambda lo, hi: small_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])}))
+    spread = _deviations(rows)
 
     def with_noise(noise: float) -> Array:
-        steps = normal(draw(seed, NOISE, 4, nodes[:, None], np.arange(rows.shape[1])[None, :]))
-        noisy = np.clip(np.rint(rows + steps * (spread * (noise / UNIT))), -32767, 32767).astype(np.int16)
+        def some(lo: int, hi: int) -> Array:
+            steps = normal(draw(seed, NOISE, 4, nodes[lo:hi, None], np.arange(rows.shape[1])[None, :]))
+            return np.clip(np.rint(rows[lo:hi] + steps * (spread * (noise / UNIT))), -32767, 32767).astype(np.int16)
+
+        noisy = in_blocks(view, nodes.shape[0], some)
         units, (first, second) = surroundings(noisy, near, run), np.searchsorted(nodes, ends).reshape(2, -1)
         out = np.zeros(slots.shape[0], np.int64)
         run.module.dot_dense(units, units, first, second, out)
         return out
 
     return with_noise
+
+
+def _deviations(rows: Array) -> Array:
+    """The standard deviation of each column, from sums of whole numbers, so that it is the same everywhere."""
+    count, sums, squares = max(rows.shape[0], 1), np.zeros(rows.shape[1], np.int64), np.zeros(rows.shape[1], np.int64)
+    for lo, hi in spans(rows.shape[0], TABLE_ROWS):
+        block = rows[lo:hi].astype(np.int64)
+        sums += block.sum(0)
+        squares += (block * block).sum(0)
+    return np.asarray(np.sqrt(count * squares - sums**2) / count)
+
+
+def around(owned: Owned, slots: Array) -> int:
+    """How many edges the ends of some edges have, MANY of each at most: as many nodes may have to be looked at."""
+    ends = np.unique(np.concatenate([np.searchsorted(owned.indptr, slots, side="right") - 1, owned.neighbour[slots]]))
+    return int(np.minimum(owned.indptr[ends + 1] - owned.indptr[ends], MANY).sum() + ends.shape[0])
 
 
 def _around(owned: Owned, some: Array, seed: int) -> tuple[Owned, Array]:

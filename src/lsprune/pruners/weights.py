@@ -96,7 +96,7 @@ def _jaccard_logs(graph: Graph, view: View) -> Array:
 
 def _cosines(graph: Graph, view: View, side: str, scale: Scale) -> Array:
     """The cosine of the surroundings of owner and neighbour for every slot."""
-    part = described(graph, side, view.seed, scale.categories)
+    part = described(graph, side, view.seed, scale=scale)
     return cosines(surroundings(node_rows(view, part, scale), view.owned, view.runtime), view.owned, view.runtime)
 
 

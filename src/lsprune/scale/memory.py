@@ -131,10 +131,11 @@ def _held(pruner: Local, nodes: int, slots: int) -> int:
         return 0
     family = pruner.family
     learns = _LEARN if (family.learns and pruner.learned is None) or isinstance(family, Auto) else 0
-    return learns + (slots * 140 if pruner.weights == "jaccard" else 0)
+    return learns + {"jaccard": slots * 140, "auto": _NOISE}.get(pruner.weights or "", 0)
 
 
 _LEARN = 1 << 30  # a codebook is learned from up to a million rows
+_NOISE = 1 << 28  # what is around some edges, without and with noise
 
 
 def check_disk(folder: Path, needed: int, advice: str) -> None:

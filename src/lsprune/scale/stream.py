@@ -31,6 +31,7 @@ from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
 from lsprune.pruners import LSP, Pruner
 from lsprune.pruners.contract import Local
+from lsprune.pruners.similarity import described
 from lsprune.scale.features import open_features
 from lsprune.scale.grouping import NAMES, Counted, Counter, grouped
 from lsprune.scale.inputs import EdgeFiles, Kept, open_edges
@@ -395,8 +396,13 @@ def _attr_bytes(edges: EdgeFiles) -> int:
 
 def _check_attributes(pruner: Local, x: Array | None, edges: EdgeFiles) -> None:
     """Raise, before any work, for a hash that needs attributes where there are none."""
-    if isinstance(pruner, LSP) and pruner.family.needs_attributes and x is None and edges.attr_shape is None:
-        describe(Graph.from_edges(np.zeros((2, 0), np.int64), num_nodes=0), pruner.side, pruner.attributes, seed=0)
+    if not isinstance(pruner, LSP) or x is not None:
+        return
+    empty = Graph.from_edges(np.zeros((2, 0), np.int64), num_nodes=0)
+    if pruner.family.needs_attributes and edges.attr_shape is None:
+        describe(empty, pruner.side, pruner.attributes, seed=0)
+    if pruner.weights == "similarity":
+        described(empty, pruner.side, 0)
 
 
 def _begins_sorted(edges: EdgeFiles, pruner: Local, rows: int) -> bool:
