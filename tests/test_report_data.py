@@ -143,6 +143,19 @@ def test_the_smallest_lossless_share_is_recommended_in_words(tmp_path):
     assert any("less half a point" in line for line in advice.why)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "says"),
+    [(1.0, "training takes as long"), (0.5, "2.0× faster training"), (1.25, "1.2× slower training")],
+)
+def test_speed_is_named_only_where_there_is_a_difference(tmp_path, seconds, says):
+    records = [
+        {**one, "train_seconds_per_epoch": 1.02 if one["run"]["method"] == "none" else seconds}
+        for one in comparison(test=falls)
+    ]
+    panel = panel_of(tmp_path, records)
+    assert advise(panel, clock_of(panel)).text == f"Keep 25 %: ±0 points, {says}"
+
+
 def test_what_is_lost_has_a_sign_and_its_interval(tmp_path):
     panel = panel_of(tmp_path, comparison(test=lambda m, s: 0.796 if m.startswith("lsp") else falls(m, 1), jobs=3))
     advice = advise(panel, clock_of(panel))

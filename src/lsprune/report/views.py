@@ -116,6 +116,8 @@ def _speed(panel: Panel, method: str, budget: Budget, clock: Clock) -> str:
     if not seconds or not clock.train:
         return ""
     ratio = clock.train / seconds
+    if max(ratio, 1 / ratio) < 1.05:
+        return ", training takes as long"
     return f", {ratio:.1f}× faster training" if ratio >= 1 else f", {1 / ratio:.1f}× slower training"
 
 
