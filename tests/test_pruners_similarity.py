@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from lsprune import LSP, Graph, GraphError, OptionError, Projection, load
+from lsprune import LSP, Codebook, Graph, GraphError, OptionError, Projection, load
 from lsprune.kernels import runtime
 from lsprune.pruners import calibrate
 from lsprune.pruners.similarity import COSINE_BITS, cosines, surroundings, tried
@@ -93,14 +93,12 @@ def test_neighbours_of_the_same_kind_are_kept_and_executors_agree(hash, width):
     np.testing.assert_array_equal(pruner.mask(sparse), mask)
 
 
-def test_neither_the_order_of_edges_nor_what_all_nodes_share_matters():
+def test_the_order_of_edges_does_not_matter():
     graph, _ = communities()
     ends, order = np.stack(graph.ends()), np.random.default_rng(2).permutation(graph.num_edges)
     pruner = LSP(k=3, weights="similarity")
     shuffled = Graph.from_edges(ends[:, order], num_nodes=graph.num_nodes, x=graph.x_source)
     np.testing.assert_array_equal(pruner.mask(shuffled), pruner.mask(graph)[order])
-    plain = naive(graph)
-    assert plain.std() > 0.3  # the rows themselves all point nearly the same way: it is centring that tells them apart
 
 
 def test_a_fitted_pruner_prunes_graphs_one_by_one_as_together():
@@ -197,6 +195,18 @@ def test_auto_prefers_the_like_where_noise_does_not_change_who_they_are():
         np.testing.assert_array_equal(
             LSP(keep=0.3, weights="auto", **options).mask(graph, threads=2), fitted.mask(graph)
         )
+
+
+def test_a_projection_goes_with_similarity_whatever_hash_is_most_stable(monkeypatch):
+    """Nodes that are one of twenty vectors with hardly any noise: a codebook tells them apart best."""
+    rng = np.random.default_rng(7)
+    ends = np.stack([rng.integers(0, 600, 6000), np.repeat(np.arange(600), 10)])
+    x = rng.normal(0, 1, (20, 16))[rng.integers(0, 20, 600)] + rng.normal(0, 0.01, (600, 16))
+    graph = Graph.from_edges(ends, num_nodes=600, x=x.astype(np.float32))
+    assert isinstance(LSP(keep=0.3, hash="auto").fit(graph).hash, Codebook)
+    monkeypatch.setattr(calibrate, "_alike", lambda *_: 1.0)
+    fitted = LSP(keep=0.3, hash="auto", weights="auto").fit(graph)
+    assert (fitted.weights, fitted.hash) == ("similarity", Projection())
 
 
 def test_auto_leaves_weights_where_edges_say_more():

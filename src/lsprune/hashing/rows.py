@@ -12,6 +12,7 @@ from lsprune.hashing.base import View, project_block, spread_of
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import PROJECT, draw
 from lsprune.kernels.normals import normal
+from lsprune.kernels.threads import spans
 from lsprune.scales import Scale
 
 WIDE = 128  # columns beyond which rows are projected on fewer
@@ -19,7 +20,7 @@ NARROW = 64  # columns that they are projected on
 
 
 def width(view: View) -> int:
-    """Columns of the rows that words are learned from."""
+    """Columns that small rows have."""
     whole = sum(view.scales[role].dim for role in view.parts)
     return whole if whole <= WIDE else NARROW
 
@@ -31,7 +32,7 @@ def row_blocks(view: View, most: int = ROWS) -> tuple[list[tuple[int, int]], Cal
     owned = view.owned
     if list(view.parts) == ["neighbour"]:
         total = view.parts["neighbour"].rows.count
-        return _spans(total, size), lambda lo, hi: small_rows(view, {"neighbour": np.arange(lo, hi)})
+        return spans(total, size), lambda lo, hi: small_rows(view, {"neighbour": np.arange(lo, hi)})
     total = int(owned.indptr[-1])
 
     def read(lo: int, hi: int) -> Array:
@@ -43,11 +44,7 @@ def row_blocks(view: View, most: int = ROWS) -> tuple[list[tuple[int, int]], Cal
             found[role] = view.parts[role].rows_of(items)
         return small_rows(view, found)
 
-    return _spans(total, size), read
-
-
-def _spans(total: int, size: int) -> list[tuple[int, int]]:
-    return [(lo, min(lo + size, total)) for lo in range(0, total, size)]
+    return spans(total, size), read
 
 
 def small_rows(view: View, ids: dict[str, Array]) -> Array:
