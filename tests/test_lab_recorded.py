@@ -39,9 +39,9 @@ def graphs(name: str, count: int = 7) -> Stack:
     return Stack.of(made)
 
 
-def model(name: str, basic: bool = False) -> torch.nn.Module:
+def model(name: str, basic: bool = False, out: int = 3) -> torch.nn.Module:
     torch.manual_seed(0)
-    return build(name, in_dim=5, out_dim=3, basic=basic, degrees=torch.ones(17, dtype=torch.long))
+    return build(name, in_dim=5, out_dim=out, basic=basic, degrees=torch.ones(17, dtype=torch.long))
 
 
 def test_every_static_model_is_tried_here():
@@ -171,7 +171,7 @@ def test_recorded_judging_says_what_plain_judging_does(name, task, monkeypatch):
     for recorded in (False, True):
         torch.manual_seed(0)
         run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=3, lr=0.01, batch_size=4)
-        net = model(name)
+        net = model(name, out=1 if task is ValueTask else 3)
         monkeypatch.setattr(type(net), "static", recorded)
         stack = graphs(name, 10)
         dataset = Dataset("d", "graph-classification", stack, stack, stack, num_features=5, num_classes=3)
