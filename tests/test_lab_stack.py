@@ -86,3 +86,12 @@ def test_batches_go_through_all_graphs_in_order():
     assert [batch.num_graphs for batch in made] == [4, 4, 1]
     assert torch.equal(torch.cat([batch.y for batch in made]), stack.values["y"][order])
     assert torch.equal(torch.cat([batch.y for batch in batches(stack, 4)]), stack.values["y"])
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 64])
+def test_every_batch_is_the_one_of_its_graphs_however_many_are_gathered_at_a_time(ahead, monkeypatch):
+    monkeypatch.setattr("lsprune.lab.stack._AHEAD", ahead)
+    graphs, order = some(), torch.tensor([5, 4, 3, 2, 1, 0, 6, 7, 8])
+    made = list(batches(Stack.of(graphs), 2, order))
+    for batch, ids in zip(made, torch.split(order, 2), strict=True):
+        assert_same(batch, Batch.from_data_list([graphs[i] for i in ids]))

@@ -197,6 +197,17 @@ def test_auto_prefers_the_like_where_noise_does_not_change_who_they_are():
         )
 
 
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [({"keep": 0.33}, {"keep": 0.34}), ({"k": 3}, {"k": 4})],
+)
+def test_auto_prefers_nobody_where_a_third_is_kept_or_more(few, many):
+    graph, _ = communities(600, width=40)
+    assert LSP(weights="auto", **few).fit(graph).weights == "similarity"
+    assert LSP(weights="auto", hash="auto", **many).fit(graph) == LSP(hash="auto", **many).fit(graph)
+    np.testing.assert_array_equal(LSP(weights="auto", **many).mask(graph), LSP(**many).mask(graph))
+
+
 def test_a_projection_goes_with_similarity_whatever_hash_is_most_stable(monkeypatch):
     """Nodes that are one of twenty vectors with hardly any noise: a codebook tells them apart best."""
     rng = np.random.default_rng(7)

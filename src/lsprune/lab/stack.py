@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 
 from lsprune.graph import Array, Graph
+
+_AHEAD = 64  # batches that are gathered together: telling the device what to do takes longer than doing it
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,15 +70,24 @@ class Stack:
 
     def batch(self, ids: Tensor) -> Data:
         """The graphs of these numbers as one: what PyG's `Batch` holds, with `batch`, `ptr` and `num_graphs`."""
-        part = self.chosen(ids)
-        ends, edges, nodes = part.values.pop("edge_index"), part.starts["edge_index"], part.node_starts
-        ptr = nodes.to(ends.device)
-        joined = ends + torch.repeat_interleave(ptr[:-1], edges.diff().to(ends.device), output_size=int(edges[-1]))
-        member = torch.arange(len(ids), device=ends.device)
-        member = torch.repeat_interleave(member, nodes.diff().to(ends.device), output_size=int(nodes[-1]))
-        return Data(
-            **part.values, edge_index=joined, batch=member, ptr=ptr, num_nodes=int(nodes[-1]), num_graphs=len(ids)
-        )
+        return next(self.chosen(ids).cut(len(ids)))
+
+    def cut(self, size: int) -> Iterator[Data]:
+        """All graphs in their order in batches of `size`, which are slices: the device is told of them once."""
+        ends, edges, nodes = self.values["edge_index"], self.starts["edge_index"], self.node_starts
+        graphs, ptr = torch.arange(len(self)), nodes.to(ends.device)
+        before = nodes[:-1] - nodes[graphs // size * size]  # nodes of the same batch
+        shift = _repeated(before, edges, ends.device)
+        values = {**self.values, "edge_index": ends + shift, "batch": _repeated(graphs % size, nodes, ends.device)}
+        starts = {**self.starts, "batch": nodes}
+        for first in range(0, len(self), size):
+            last = min(first + size, len(self))
+            some = {}
+            for key, value in values.items():
+                lo, hi = int(starts[key][first]), int(starts[key][last])
+                some[key] = value.narrow(_axis(key), lo, hi - lo)
+            lo, hi = int(nodes[first]), int(nodes[last])
+            yield Data(**some, ptr=ptr[first : last + 1] - lo, num_nodes=hi - lo, num_graphs=last - first)
 
     def graph(self) -> Graph:
         """All graphs as one `Graph` of several, for a pruner."""
@@ -110,8 +120,7 @@ class Stack:
             starts[key] = _starts(counts)
             if key in self.values:
                 total = int(starts[key][-1])
-                shift = (begin[ids] - starts[key][:-1]).to(device)
-                shifts = torch.repeat_interleave(shift, counts.to(device), output_size=total)
+                shifts = _repeated(begin[ids] - starts[key][:-1], starts[key], device)
                 rows[key] = torch.arange(total, device=device) + shifts
         return rows, starts
 
@@ -124,7 +133,13 @@ def _starts(counts: Tensor) -> Tensor:
     return torch.cat([torch.zeros(1, dtype=torch.long), torch.cumsum(counts, 0)])
 
 
-def batches(stack: Stack, size: int, order: Tensor | None = None) -> Any:
-    """The graphs in batches of `size`, in this order or their own, made one at a time."""
+def _repeated(values: Tensor, starts: Tensor, device: torch.device) -> Tensor:
+    """Each graph's value for each of its rows, on the device; all else is on the CPU, so that nobody waits for it."""
+    counts = starts.diff().to(device)
+    return torch.repeat_interleave(values.to(device), counts, output_size=int(starts[-1]))
+
+
+def batches(stack: Stack, size: int, order: Tensor | None = None) -> Iterator[Data]:
+    """The graphs in batches of `size`, in this order or their own; those of _AHEAD batches are gathered at a time."""
     numbers = torch.arange(len(stack)) if order is None else order
-    return (stack.batch(part) for part in torch.split(numbers, size))
+    return (batch for some in torch.split(numbers, size * _AHEAD) for batch in stack.chosen(some).cut(size))

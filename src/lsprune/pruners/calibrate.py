@@ -4,8 +4,9 @@ Some owners' edges are taken twice, the second time with noise on every attribut
 nothing but the attributes can tell which edge is which. The candidate wins whose two selections overlap most: first a
 few families on all parts, then all options on the best parts. Weights and the rule for ties are left out of it.
 
-`weights="auto"`: the owners whose edges were taken prefer neighbours that are like them, where noise changes who these
-are no more than it changes what the best candidate keeps. Little is left to the hash then: a projection will do.
+`weights="auto"`: owners that keep few of their edges prefer neighbours that are like them, where noise changes who
+these are no more than it changes what the best candidate keeps. Little is left to the hash then: a projection will do.
+Where many edges are kept, a fair sample of the neighbours says more than a choice of the like.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ STEPS = 2  # edges that each of these owners keeps
 FEW = 1 << 9  # edges that are compared at least,
 AROUND = 1 << 17  # where their ends have more neighbours than this
 CLOSE = 0.02  # of overlap that is given for neighbours that are like the owner
+MANY = 1 / 3  # of the edges kept: from here on neighbours like the owner are not preferred
 
 FAMILIES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
 WITH_OWNER: tuple[Family, ...] = (Signs(bits=6), Threshold())  # the owner is nothing to a projection without bins
@@ -96,7 +98,8 @@ def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:
     if pruner.weights == "auto":
         weighted = dataclasses.replace(plain, weights="similarity")
         able = [one for one in found if _takes_weights(one[1][0], weighted)]
-        if able and _alike(plain, graph, run) >= max(score for score, _ in found) - CLOSE:
+        scarce = _share(plain, graph, run) < MANY
+        if able and scarce and _alike(plain, graph, run) >= max(score for score, _ in found) - CLOSE:
             plain, found = weighted, [one for one in able if one[1][0] == Projection()] or able
     family, chosen = _best(found)
     return dataclasses.replace(plain, hash=family, attributes=chosen)
@@ -115,6 +118,15 @@ def _scored(pruner: LSP, graph: Graph, run: Runtime) -> list[tuple[float, Candid
         return [(0.0, first[0])]
     found = list(trials.scored(first))
     return found if only else [*found, *trials.scored(_options_on(_best(found)[1], first, pruner))]
+
+
+def _share(pruner: LSP, graph: Graph, run: Runtime) -> float:
+    """The share of the edges that the pruner is asked to keep."""
+    if pruner.keep is not None:
+        return float(pruner.keep)
+    assert pruner.k is not None
+    degree = np.diff(group(graph, pruner, run).indptr)
+    return int(np.minimum(degree, pruner.k).sum()) / max(int(degree.sum()), 1)
 
 
 def _alike(pruner: LSP, graph: Graph, run: Runtime) -> float:

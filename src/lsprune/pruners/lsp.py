@@ -62,9 +62,9 @@ class LSP(Local):
             "jaccard" those whose ends have most of their neighbours in common, "edge" those with a large edge_attr (one
             column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0" those whose neighbour has a large
             column 0 of x. "similarity" prefers those whose ends have like surroundings (their own attributes and those
-            of their neighbours); "auto" does so where noise on the attributes does not change who is alike, and weighs
-            nothing elsewhere; `fit` decides, and with hash="auto" takes a projection to go with it. With hash families
-            of codes weights are weighted min-hash.
+            of their neighbours); "auto" does so where less than a third of the edges is kept and noise on the
+            attributes does not change who is alike, and weighs nothing elsewhere; `fit` decides, and with hash="auto"
+            takes a projection to go with it. With hash families of codes weights are weighted min-hash.
         power: how much: the weight is 1 / degree^power, jaccard^power, 2^(16 power cosine) or column^power. With
             Projection, every doubling of the weight moves an edge forward by `power` standard deviations.
 
