@@ -39,7 +39,7 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     for words in ("60", "400, directed", "vectors of 5", "2 classes, 60 nodes labelled", "one class: kept edges"):
         assert words in shown.stdout
     assert re.search(r"lsp-p +│ +25\.0% │", shown.stdout)
-    assert f"lsprune compare {path} --methods lsp-p,local-random" in shown.stdout
+    assert f"lsprune compare {path} --methods lsp-auto-a,local-random" in shown.stdout
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
 

@@ -116,6 +116,22 @@ def test_the_mean_ratio_is_over_datasets_where_topology_matters(tmp_path):
     assert row(text, "*best LSP*") == row(text, "lsp-p")
 
 
+def test_the_smallest_share_stands_beside_that_of_the_lsp_which_validation_chooses(tmp_path):
+    reach = {"random": 0.5, "lsp-p": 0.25, "lsp-q": 0.1}
+
+    def falls(method, share):
+        return 0.5 if method == "no-edges" else 0.8 if share >= reach.get(method, 1) else 0.6
+
+    def val(method, share):
+        return 0.9 if method == "lsp-p" else 0.5
+
+    methods = ("none", "no-edges", "random", "lsp-p", "lsp-q")
+    save(comparison(methods=methods, test=falls, val=val), tmp_path / "compare.jsonl")
+    text = part(make_page(tmp_path).text, "## Lossless shares", "## Datasets")
+    assert row(text, "*best LSP*") == ["25 % (0.50)", "0.50 (1)"]
+    assert row(text, "*smallest of the LSPs* ‡") == ["10 % (0.20)", "0.20 (1)"]
+
+
 def test_the_best_lsp_is_chosen_by_validation(tmp_path):
     def lucky(method, share):
         return level(method, share) + (0.03 if method == "lsp-q" else 0)

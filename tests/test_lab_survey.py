@@ -102,10 +102,10 @@ def test_the_suggestion_follows_density_and_attributes() -> None:
         return " ".join(suggestion(portrait(own(np.array(ends).T, num_nodes=nodes, x=x)), "g.npz"))
 
     x = np.ones((64, 2))
-    assert "a handful: begin with lsp-p at keep=0.6" in said(5, x)
-    assert "tens: begin with lsp-p at keep=0.25" in said(30, x)
-    assert said(30, x).endswith("lsprune compare g.npz --methods lsp-p,local-random,low-degree,jaccard")
-    assert "begin with lsp-i at keep=0.6" in said(5)
+    assert "a handful: begin with lsp-auto-a (--hash auto --weights auto) at keep=0.6" in said(5, x)
+    assert "tens: begin with lsp-auto-a (--hash auto --weights auto) at keep=0.25" in said(30, x)
+    assert said(30, x).endswith("lsprune compare g.npz --methods lsp-auto-a,local-random,low-degree,jaccard")
+    assert "begin with lsp-i (--hash identity) at keep=0.6" in said(5)
     assert "prune only if you must" in said(2, x)
 
 

@@ -29,7 +29,7 @@ def compare_command(
     graph: GraphFile,
     methods: Annotated[
         str, typer.Option(metavar="LIST", help="Methods of a study, by commas; none and no-edges are always run.")
-    ] = "random,local-random,lsp-p,low-degree",
+    ] = "random,local-random,lsp-p,lsp-auto-a,low-degree",
     shares: Shares = "0.1,0.25,0.5",
     task: Annotated[str, typer.Option(help="node-classification; there is no other yet.")] = "node-classification",
     label: Label = None,

@@ -18,7 +18,7 @@ from lsprune.lab.study import Part, Study
 
 ALIASES = {"lsp": "lsp-p"}  # what `lsprune prune` calls calibrated LSP
 ALWAYS = ("none", "no-edges")  # whether edges matter at all comes first
-METHODS = ("random", "local-random", "lsp-p", "low-degree")
+METHODS = ("random", "local-random", "lsp-p", "lsp-auto-a", "low-degree")
 SHARES = (0.1, 0.25, 0.5)
 MODELS = {
     "node-gat": 0.005,

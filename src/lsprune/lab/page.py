@@ -16,7 +16,7 @@ from lsprune.errors import OptionError
 from lsprune.lab import figures
 from lsprune.lab.methods import FRESH
 from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, lines_of, read_overlaps, read_panels, verdict
-from lsprune.lab.sections import CONSISTENCY, calibrated_table, point_table
+from lsprune.lab.sections import CONSISTENCY, calibrated_table, needed_table, point_table
 from lsprune.lab.tables import (
     escape,
     gain_table,
@@ -40,6 +40,10 @@ CALIBRATED = """\
 No label and no validation metric is looked at: family, options and parts of `LSP(hash="auto")` (lsp-auto) come from how
 well its choice survives noise, and `weights="auto"` (lsp-auto-a) prefers neighbours like the owner where that survives
 noise as well. This is what is promised where nothing was tuned."""
+
+NEEDED = """\
+The smallest share measured from which on its mean is at least what random has at a larger share; 100 % where none is
+enough. The smallest share measured stands for all below it, so that the true ratio may be smaller."""
 
 HOW = """\
 Every figure is a test metric at the best validation epoch. Means are over seeds, brackets are 95 % bootstrap
@@ -137,6 +141,10 @@ def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[st
         yield "## The LSP that calibrates itself"
         yield CALIBRATED
         yield _block(calibrated)
+    if needed := needed_table(panels, lambda panel: _link(panel, names[panel])):
+        yield "### Edges for the same accuracy"
+        yield NEEDED
+        yield _block(needed)
     if points:
         yield "## At one share"
         yield _block(point_table(points, lambda panel: _link(panel, names[panel])))
@@ -296,8 +304,18 @@ def _lossless(panels: Sequence[Panel], names: Mapping[Panel, str]) -> Iterator[s
     best = {panel: panel.best_lsp for panel in panels}
     rows.append(["*best LSP*", *(_with_ratio(p, name) if (name := best[p]) else "" for p in panels)])
     rows[-1].append(_mean_ratio(panels, best))
+    least = {panel: _least(panel) for panel in panels}
+    rows.append(["*smallest of the LSPs* ‡", *(_with_ratio(p, name) if (name := least[p]) else "" for p in panels)])
+    rows[-1].append(_mean_ratio(panels, least))
     yield _block(table(["method", *(names[panel] for panel in panels), "mean ratio"], rows))
+    yield "‡ chosen by the test figures themselves, among many: the luckiest, not what to expect."
     yield _footnote(methods)
+
+
+def _least(panel: Panel) -> str | None:
+    """The calibrated LSP with the smallest lossless share; the first of equals."""
+    shares = {name: ratio for name in panel.ours if (ratio := panel.ratio(name)) is not None}
+    return min(shares, key=shares.__getitem__) if shares else None
 
 
 def _with_ratio(panel: Panel, method: str) -> str:

@@ -136,6 +136,16 @@ class Panel:
             return None
         return (self.lossless(method) or 1.0) / (self.lossless(rival) or 1.0)
 
+    def needed(self, method: str, rival: str, budget: Budget) -> float | None:
+        """The smallest share from which on the method's mean reaches the rival's at a budget; None if it never does."""
+        sign, level, found = 1 if self.higher_is_better else -1, self.level(rival, budget), None
+        for one in reversed(self.budgets):
+            ours = self.level(method, one)
+            if level is None or ours is None or sign * (ours.mean - level.mean) < 0:
+                break
+            found = self.column(one)
+        return found
+
     def best(self, among: Iterable[str]) -> list[str]:
         """The methods from the best to the worst by the validation metric; no test figure has a say.
 

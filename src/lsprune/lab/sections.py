@@ -1,8 +1,9 @@
-"""Parts of the page of results: what consistency is, the LSP that calibrates itself, and datasets run at one share."""
+"""Parts of the page: what consistency is, the LSP that calibrates itself, datasets run at one share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
 
 from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, verdict
 from lsprune.lab.tables import escape, in_units, per_cent, table
@@ -34,6 +35,30 @@ def _gains(panel: Panel, method: str, rival: str) -> Iterator[str]:
         share, gain = panel.column(budget), panel.gain(method, rival, budget)
         if share <= MOST and gain is not None and gain.runs >= FEWEST:
             yield f"{per_cent(share)}: {in_units(panel, gain)} {verdict(gain)}"
+
+
+def needed_table(panels: Sequence[Panel], link: Link) -> list[str]:
+    """The share that the LSP that calibrates itself needs for what random has at a larger one, where edges matter."""
+    rows, ratios = [], []
+    for panel in panels:
+        method = next((name for name in AUTO if name in panel.methods and panel.complete(name)), None)
+        pairs = list(_needed(panel, method)) if method and panel.topology_matters else []
+        if not method or not pairs:
+            continue
+        ratios.append(fmean(ours / theirs for ours, theirs in pairs))
+        said = "; ".join(f"{per_cent(ours)} for {per_cent(theirs)}" for ours, theirs in pairs)
+        rows.append([link(panel), escape(method), said, f"{ratios[-1]:.2f}"])
+    if not rows:
+        return []
+    rows.append(["*mean*", "", "", f"{fmean(ratios):.2f} ({len(ratios)})"])
+    return table(["dataset", "method", "share needed for what random has at", "mean ratio"], rows)
+
+
+def _needed(panel: Panel, method: str) -> Iterator[tuple[float, float]]:
+    """(ours, random's) for every share of random but the smallest; all the edges where no share is enough."""
+    for budget in panel.budgets[1:]:
+        if panel.level("random", budget) is not None:
+            yield panel.needed(method, "random", budget) or 1.0, panel.column(budget)
 
 
 def point_table(panels: Sequence[Panel], link: Link) -> list[str]:

@@ -189,12 +189,14 @@ def suggestion(found: Portrait, graph: str) -> tuple[str, str]:
         graph: the graph's file, and the options that say what is what in it, as words of a command.
     """
     bare = found.nodes.kind == found.edges.kind == "none"
-    method, others = "lsp-i" if bare else "lsp-p", ["local-random"]
+    method, others = "lsp-i" if bare else "lsp-auto-a", ["local-random"]
+    options = "--hash identity" if bare else "--hash auto --weights auto"
     near = f"A node hears {found.heard:.3g} others on average"
     if found.heard < SPARE:
         first = f"{near}, so that hardly an edge is too many: prune only if you must."
     elif found.heard < DENSE:
-        first = f"{near}, a handful: begin with {method} at keep=0.6."
+        first = f"{near}, a handful: begin with {method} ({options}) at keep=0.6."
     else:
-        first, others = f"{near}, tens: begin with {method} at keep=0.25.", ["local-random", "low-degree", "jaccard"]
+        first = f"{near}, tens: begin with {method} ({options}) at keep=0.25."
+        others = ["local-random", "low-degree", "jaccard"]
     return first, f"lsprune compare {graph} --methods {','.join([method, *others])}"
