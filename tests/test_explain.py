@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from graphs import PRUNERS, name_of, random_graph
-from lsprune import LSP, First, GraphError, NoEdges, Random
+from lsprune import LSP, First, Graph, GraphError, NoEdges, Random
 
 LOCAL = [p for p in PRUNERS if not isinstance(p, (Random, NoEdges))]
 
@@ -34,6 +36,21 @@ def test_the_words_say_who_won():
         str(LSP(k=1, symmetric="union").explain(graph, node)) for node in range(10)
     )
     assert "self-loop, kept and not counted" in str(First(k=1).explain(np.array([[2, 0], [2, 2]]), 2))
+
+
+@pytest.mark.parametrize("weights", ["degree", "jaccard", "similarity", "neighbour:0", "edge:0"])
+def test_what_weights_added_is_what_parts_the_keys_from_plain_ones(weights):
+    plain, attr = random_graph(4, nodes=10, edges=90), np.linspace(1, 9, 90, dtype=np.float32)[:, None]
+    x = np.abs(plain.x_source) + np.float32(0.1)
+    graph = Graph.from_edges(np.stack(plain.ends()), num_nodes=10, x=x, edge_attr=attr)
+    said = {}
+    for which in (weights, None):
+        found = LSP(k=1, select="bottom", attributes=("neighbour",), weights=which).explain(graph, 3).edges
+        words = [reason.why for reason in found if reason.neighbour != 3]  # self-loops have no key
+        said[which] = [re.search(r"key (-?\d+)(?: \(weights ([+-]\d+)\))?", why).groups() for why in words]
+    assert len(said[None]) > 3 and all(added is None for _, added in said[None])
+    assert [int(key) - int(added) for key, added in said[weights]] == [int(key) for key, _ in said[None]]
+    assert len({added for _, added in said[weights]}) > 1
 
 
 @pytest.mark.parametrize("pruner", [Random(keep=0.4), NoEdges()], ids=name_of)

@@ -46,6 +46,22 @@ class Explanation:
         return "\n".join(lines)
 
 
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """The keys of a node's edges, `[edges, steps]`, and what weights added to each of them."""
+
+    table: Array
+    added: Array | None
+
+    @property
+    def steps(self) -> int:
+        return int(self.table.shape[1])
+
+    def say(self, i: int, z: int) -> str:
+        weights = "" if self.added is None else f" (weights {int(self.added[i]):+d})"
+        return f"{int(self.table[i, z])}{weights}"
+
+
 def explain_node(
     graph: Graph, rules: Rules, node: int, mask: Array, owned: Owned, source: Source, run: Runtime
 ) -> Explanation:
@@ -66,10 +82,10 @@ def explain_node(
         if shown
         else np.zeros((stop - start, 0), np.int64)
     )
-    edges = owned.edges(start, stop)
+    edges, shows = owned.edges(start, stop), _Keys(keys, source.added(start, stop) if shown else None)
     reasons = [
         Reason(int(edges[i]), int(owned.neighbour[start + i]), bool(mask[edges[i]]), int(ranks[i]) or None,
-               _why(i, ranks, keys, bool(mask[edges[i]]), source))
+               _why(i, ranks, shows, bool(mask[edges[i]]), source))
         for i in range(stop - start)
     ]  # fmt: skip
     loops = [] if graph.bipartite or rules.self_loops == "edge" else _loops(graph, node, mask)
@@ -97,29 +113,30 @@ def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
     return [Reason(int(e), node, bool(mask[e]), None, why[bool(mask[e])]) for e in found]
 
 
-def _why(i: int, ranks: Array, keys: Array, kept: bool, source: Source) -> str:
+def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
     rank = int(ranks[i])
     if rank and kept:
         z = 0 if source.bottom else rank - 1
-        key = f", key {int(keys[i, z])}" if z < keys.shape[1] else ""
+        key = f", key {keys.say(i, z)}" if z < keys.steps else ""
         among = ranks.shape[0] if source.replace else ranks.shape[0] - rank + 1
         return f"taken at step {rank}: the first of {among}{key}"
     if rank:
         return f"taken here at step {rank}, but its pair was not kept: see the other end, or the share was met before"
     if kept:
         return "not taken here, but its reverse was taken by the neighbour"
-    if not keys.shape[1]:
+    if not keys.steps:
         return "the node keeps no edge"
     return _beaten(i, ranks, keys, source)
 
 
-def _beaten(i: int, ranks: Array, keys: Array, source: Source) -> str:
+def _beaten(i: int, ranks: Array, keys: _Keys, source: Source) -> str:
+    table = keys.table
     if source.bottom:
         z, winner, where = 0, int(np.argmax(ranks)), "by the last edge kept"
     else:
-        winners = [int(np.argmax(ranks == z + 1)) if (ranks == z + 1).any() else int(np.argmin(keys[:, z]))
-                   for z in range(keys.shape[1])]  # fmt: skip
-        z = min(range(len(winners)), key=lambda z: int(keys[i, z]) - int(keys[winners[z], z]))
+        winners = [int(np.argmax(ranks == z + 1)) if (ranks == z + 1).any() else int(np.argmin(table[:, z]))
+                   for z in range(keys.steps)]  # fmt: skip
+        z = min(range(len(winners)), key=lambda z: int(table[i, z]) - int(table[winners[z], z]))
         winner, where = winners[z], f"at every step, most narrowly at step {z + 1}"
-    lost, won = int(keys[i, z]), int(keys[winner, z])
-    return f"beaten {where}: key {lost} against {won}{' (tie rule)' * (lost == won)}"
+    tie = " (tie rule)" if table[i, z] == table[winner, z] else ""
+    return f"beaten {where}: key {keys.say(i, z)} against {keys.say(winner, z)}{tie}"

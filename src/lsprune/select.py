@@ -57,7 +57,8 @@ class Source:
 
     keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
     uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES; `check`:
-    called instead of `keys` when nobody has a choice to make, for errors that must not depend on that.
+    called instead of `keys` when nobody has a choice to make, for errors that must not depend on that; `added`: what
+    weights added to the keys of some slots, once there are keys; None where there are no weights.
     """
 
     keys: Callable[[int, int, int], Keys]
@@ -65,6 +66,7 @@ class Source:
     replace: bool = False
     ties: int = 0
     check: Callable[[], None] = lambda: None
+    added: Callable[[int, int], Array | None] = lambda start, stop: None
 
 
 def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:

@@ -232,8 +232,12 @@ class LSP(Local):
                 scale = dict(self.fitted or ()).get(ROLE)
                 check_finite({ROLE: described(graph, self.side, self.seed, scale=scale)}, runtime)
 
-        ties = TIES.index(self.ties)
-        return Source(keys, bottom=self.select == "bottom", replace=self.replace, ties=ties, check=check)
+        def added(start: int, stop: int) -> Array | None:
+            ready, view = made[0]
+            return None if ready.weights is None else ready._handicap(graph, view).of(owned, start, stop)
+
+        ties, bottom = TIES.index(self.ties), self.select == "bottom"
+        return Source(keys, bottom=bottom, replace=self.replace, ties=ties, check=check, added=added)
 
     def _parts(self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None) -> dict[str, Part]:
         parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.errors import GraphError, OptionError
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, in_blocks, of_nodes
 from lsprune.pruners.similarity import COSINE_BITS, cosines, described, node_rows, surroundings
 from lsprune.race import BITS, log2
@@ -30,6 +30,15 @@ class Handicap:
     of_neighbour: Array | None = None
     of_edge: Array | None = None
     of_slot: Array | None = None
+
+    def of(self, owned: Owned, start: int, stop: int) -> Array:
+        """What is added to the keys of some slots."""
+        if self.of_neighbour is not None:
+            return np.asarray(self.of_neighbour[owned.neighbour[start:stop]])
+        if self.of_slot is not None:
+            return self.of_slot[start:stop]
+        assert self.of_edge is not None
+        return np.asarray(self.of_edge[owned.edges(start, stop)])
 
 
 def check_weights(weights: object) -> None:
@@ -141,14 +150,7 @@ def weighed(keys: Keys, view: View, more: Handicap, count: int) -> Keys:
 
     def of(lo: int, hi: int) -> Array:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
-        neighbour = owned.neighbour[start:stop]
-        if more.of_neighbour is not None:
-            extra = more.of_neighbour[neighbour]
-        elif more.of_slot is not None:
-            extra = more.of_slot[start:stop]
-        else:
-            assert more.of_edge is not None
-            extra = more.of_edge[owned.edges(start, stop)]
+        neighbour, extra = owned.neighbour[start:stop], more.of(owned, start, stop)
         if not isinstance(keys, NodeKeys):
             return keys.of(lo, hi) + extra[:, None]
         out = np.empty((stop - start, count), np.int64)
