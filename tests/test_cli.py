@@ -105,6 +105,19 @@ def test_table_of_what_was_kept(folder: Path) -> None:
         assert re.search(rf"{re.escape(label)} +│ +{re.escape(value)}", output), (label, output)
 
 
+def test_what_was_chosen_is_told(folder: Path) -> None:
+    told = pruned(folder, "--keep", 0.2, "--hash", "auto", "--weights", "auto")
+    graph = read_edges(folder / "in.csv", features=folder / "x.npy").graph
+    fitted = LSP(keep=0.2, hash="auto", weights="auto").fit(graph)
+    assert told["chosen"] == json.loads(json.dumps(fitted.to_dict())) != told["pruner"]
+    assert told["kept"] == fitted.mask(graph).sum()
+    words = good(
+        "prune", folder / "in.csv", folder / "two.csv", "--features", folder / "x.npy", "--keep", 0.2, "--hash", "auto"
+    ).stdout
+    assert re.search(r"chosen +│ +hash [a-z]+ of [a-z]+", words) and re.search(r"│ +│ +weights none", words)
+    assert "chosen" not in pruned(folder, "--keep", 0.2)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -12,7 +12,7 @@ pytest.importorskip("torch_geometric")
 
 from torch_geometric.data import Data  # noqa: E402
 
-from lsprune import OptionError  # noqa: E402
+from lsprune import LSP, OptionError  # noqa: E402
 from lsprune.errors import Lacking  # noqa: E402
 from lsprune.lab import train as training  # noqa: E402
 from lsprune.lab.datasets import Dataset  # noqa: E402
@@ -278,6 +278,13 @@ def test_smoothed_labels_keep_a_model_from_being_sure():
 def test_a_device_that_is_not_there_is_named():
     with pytest.raises(OptionError, match="device must be one that is there, such as cpu or cuda, got 'abacus'"):
         train(NODE, device="abacus")
+
+
+def test_a_record_says_what_was_chosen():
+    record = train(dataclasses.replace(NODE, method="lsp-auto-a", keep=0.2, epochs=1))
+    chosen = LSP(keep=0.2, hash="auto", weights="auto").fit(communities().train)
+    assert record["pruner"] == chosen.to_dict()
+    assert record["pruner"]["hash"]["name"] != "auto" != record["pruner"]["weights"]
 
 
 def test_graphs_are_classified_with_the_same_functions_everywhere():

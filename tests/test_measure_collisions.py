@@ -27,6 +27,13 @@ def test_projections_fall_from_certainty_towards_chance(graph, side, attributes)
     assert max(curve.same_key[1:]) < 0.02  # without bins
 
 
+@pytest.mark.parametrize(
+    "pruner", [LSP(k=1, weights="jaccard"), LSP(keep=0.1, weights="similarity"), LSP(k=1, weights="auto")]
+)
+def test_weights_that_go_by_the_neighbourhood_are_left_out(graph, pruner):
+    assert collision_curve(pruner, graph, DISTANCES, 200) == collision_curve(LSP(k=1), graph, DISTANCES, 200)
+
+
 def test_the_same_edge_by_definition():
     # One column, one part: the smallest projection is the smallest (or largest) value; noise by the definition.
     rng = np.random.default_rng(0)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 
 from lsprune import LSP, Codebook, Graph, GraphError, OptionError, Projection, load
+from lsprune.errors import ConstantWarning
 from lsprune.kernels import runtime
 from lsprune.pruners import calibrate
 from lsprune.pruners.similarity import COSINE_BITS, cosines, surroundings, tried
@@ -251,6 +252,28 @@ def test_auto_refuses_what_is_not_finite_where_nobody_has_a_choice_too():
     for hash in ("identity", "projection"):
         with pytest.raises(GraphError, match="finite"):
             LSP(k=2, hash=hash, weights="auto").mask(Graph.from_edges(np.array([[0], [1]]), num_nodes=9, x=x))
+
+
+@pytest.mark.parametrize("hash", ["identity", "structure"])
+def test_auto_measures_noise_against_a_projection_where_the_hash_has_none(hash, monkeypatch):
+    graph, _ = communities(600, width=40)
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(graph).weights == "similarity"
+    monkeypatch.setattr(calibrate, "_alike", lambda *_: 0.1)
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(graph) == LSP(keep=0.1, hash=hash).fit(graph)
+
+
+@pytest.mark.parametrize("hash", ["identity", "projection", "auto"])
+@pytest.mark.filterwarnings("ignore::lsprune.errors.ConstantWarning")
+def test_auto_prefers_nobody_where_all_nodes_are_alike(hash):
+    graph, _ = communities(600)
+    same = Graph.from_edges(np.stack(graph.ends()), num_nodes=600, x=np.ones((600, 3), np.float32))
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(same).weights is None
+
+
+def test_similarity_of_equal_nodes_is_warned_of():
+    graph = Graph.from_edges(np.array([[0, 1, 2], [2, 2, 1]]), x=np.ones((3, 4), np.float32))
+    with pytest.warns(ConstantWarning, match="nobody is more like the owner than others"):
+        LSP(k=1, hash="identity", weights="similarity").fit(graph)
 
 
 def test_auto_leaves_weights_where_nodes_have_no_attributes():

@@ -288,16 +288,18 @@ def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:
 
 
 def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
-    """The mask, and what it did: counts, seconds and edges per second."""
+    """The mask, and what it did: counts, seconds and edges per second; what was chosen, where that was left open."""
     from lsprune.kernels import runtime
     from lsprune.measure import summary
 
     _ = runtime(threads).module  # importing numba is not pruning
     start = time.perf_counter()
-    mask = pruner.mask(graph, threads=threads)
+    chosen = pruner.fit(graph, threads=threads) if getattr(pruner, "calibrates", False) else None
+    mask = (chosen or pruner).mask(graph, threads=threads)
     seconds = time.perf_counter() - start
     counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))
-    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9)}
+    said = {} if chosen is None else {"chosen": chosen.to_dict()}
+    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9), **said}
 
 
 def power_law_graph(*, nodes: int, edges: int, features: int, seed: int) -> Graph:

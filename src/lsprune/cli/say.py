@@ -92,6 +92,13 @@ def kept_table(name: str, report: Report) -> Table:
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
     table.add_row("seconds for pruning", f"{report['seconds']:.3f}")
     table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
+    if chosen := report.get("chosen"):
+        from lsprune.hashing import FAMILIES
+
+        name = chosen["hash"]["name"]
+        parts = f" of {', '.join(chosen['attributes'])}" if FAMILIES[name].needs_attributes else ""
+        table.add_row("chosen", f"hash {name}{parts}")
+        table.add_row("", f"weights {chosen['weights'] or 'none'}")
     return table
 
 

@@ -153,7 +153,8 @@ _WARM: set[Any] = set()
 
 def _prune_all(dataset: Dataset, whole: tuple[Any, ...], pruner: Pruner, executor: str | None) -> tuple[Any, Pruner]:
     if dataset.single:
-        return (prune(whole[0], pruner, executor=executor),) * 3, pruner
+        fitted = pruner.fit(whole[0], executor=executor)
+        return (prune(whole[0], fitted, executor=executor),) * 3, fitted
     graphs = [stack.graph() for stack in whole]
     fitted = pruner.fit(graphs[0], categories=dataset.categories, executor=executor)
     masks = (fitted.mask(graph, executor=executor) for graph in graphs)

@@ -28,7 +28,7 @@ from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
 from lsprune.measure.disturb import check_count, check_number, is_vector, picked, shaken, spreads
-from lsprune.pruners import Local
+from lsprune.pruners import LSP, Local
 from lsprune.select import Source, by_owner, choose, edge_keys, group, neighbour_base_of_owner
 
 
@@ -49,7 +49,8 @@ def collision_curve(
     """How the first hash function of a pruner treats edges at each distance; definitions at the top of this module.
 
     Args:
-        pruner: one that lets owners choose: LSP with any hash. It is fitted on the graph; its budget does not matter.
+        pruner: one that lets owners choose: LSP with any hash. It is fitted on the graph; its budget does not matter,
+            nor do weights that go by the neighbourhood ("jaccard", "similarity"), which sets of edges do not have.
         graph: where edges and their attributes come from; at least x or edge_attr must be vectors. Categories stay.
         distances: in standard deviations of a column. The same noise, scaled, serves all of them.
         pairs: number of pairs of sets, shared out over the functions.
@@ -75,7 +76,7 @@ def collision_curve(
         raise GraphError("the graph must have edges and x or edge_attr as vectors: nothing else can be at a distance")
     run, hits = runtime(threads), np.zeros((2, len(wanted)))
     for number in range(functions):
-        one = replace(pruner, seed=(pruner.seed + number) % 2**63).fit(graph, threads=threads)
+        one = _unweighted(replace(pruner, seed=(pruner.seed + number) % 2**63).fit(graph, threads=threads))
         sets = _Sets.drawn(graph, one.side, -(-pairs // functions), choices, (seed, number), run)
         taken, key = _hashed(one, sets.graph(graph, 0.0, None), run)
         for at, distance in enumerate(wanted):
@@ -143,6 +144,13 @@ def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> A
             number += number >= taken
         out = np.column_stack([out, number])
     return out
+
+
+def _unweighted(pruner: Local) -> Local:
+    """Without weights that compare neighbourhoods: the curve is one of the hash."""
+    if isinstance(pruner, LSP) and pruner.weights in ("jaccard", "similarity"):
+        return replace(pruner, weights=None)
+    return pruner
 
 
 def _hashed(pruner: Local, sets: Graph, run: Runtime) -> tuple[Array, Array]:

@@ -98,8 +98,8 @@ def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:
     if pruner.weights == "auto":
         weighted = dataclasses.replace(plain, weights="similarity")
         able = [one for one in found if _takes_weights(one[1][0], weighted)]
-        scarce = _share(plain, graph, run) < MANY
-        if able and scarce and _alike(plain, graph, run) >= max(score for score, _ in found) - CLOSE:
+        scarce = comparable(graph) and _share(plain, graph, run) < MANY
+        if able and scarce and _alike(plain, graph, run) >= _stable(plain, graph, found, run) - CLOSE:
             plain, found = weighted, [one for one in able if one[1][0] == Projection()] or able
     family, chosen = _best(found)
     return dataclasses.replace(plain, hash=family, attributes=chosen)
@@ -118,6 +118,14 @@ def _scored(pruner: LSP, graph: Graph, run: Runtime) -> list[tuple[float, Candid
         return [(0.0, first[0])]
     found = list(trials.scored(first))
     return found if only else [*found, *trials.scored(_options_on(_best(found)[1], first, pruner))]
+
+
+def _stable(pruner: LSP, graph: Graph, found: list[tuple[float, Candidate]], run: Runtime) -> float:
+    """How stable the best candidate is; a projection of the neighbour where the hash looks at no attributes."""
+    if pruner.family.needs_attributes:
+        return max(score for score, _ in found)
+    other = dataclasses.replace(pruner, hash=Projection(), attributes=("neighbour",))
+    return max(score for score, _ in _scored(other, graph, run))
 
 
 def _share(pruner: LSP, graph: Graph, run: Runtime) -> float:
@@ -142,7 +150,10 @@ def _alike(pruner: LSP, graph: Graph, run: Runtime) -> float:
     slots = _in_order(graph, owned, slots)
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     near = tried(graph, owned, pruner.side, slots, pruner.seed, run)
-    one, other = (_first(near(noise), owner, steps) for noise in (0.0, _noise(pruner)))
+    clean = near(0.0)
+    if clean.min() == clean.max():
+        return -1.0  # nobody is more like the owner than others
+    one, other = (_first(values, owner, steps) for values in (clean, near(_noise(pruner))))
     return _overlap(one, other, np.unique(owner, return_inverse=True)[1])
 
 

@@ -141,6 +141,11 @@ class LSP(Local):
         assert isinstance(self.hash, Family)
         return self.hash
 
+    @property
+    def calibrates(self) -> bool:
+        """Whether `fit` has something to choose: the hash or the weights."""
+        return isinstance(self.hash, Auto) or self.weights == "auto"
+
     def to_dict(self) -> dict[str, Any]:
         """The options as plain data; those of the hash, and of the families within it, with their names."""
         return {**super().to_dict(), "hash": self.family.to_dict()}
@@ -179,7 +184,7 @@ class LSP(Local):
 
     def fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
-        if isinstance(self.family, Auto) or self.weights == "auto":
+        if self.calibrates:
             return calibrated(self, graph, run).fitted_on(graph, run, sizes)
         bare = dataclasses.replace(self, fitted=None, learned=None)
         ready = bare._fitted_hash(graph, run, sizes) if self.family.needs_attributes else bare
@@ -187,6 +192,9 @@ class LSP(Local):
             return ready
         part = described(graph, self.side, self.seed, size=(sizes or {}).get("neighbour"))
         scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
+        if graph.num_edges > 1 and not any(scale.spread):
+            said = "all nodes have the same attributes: nobody is more like the owner than others"
+            warnings.warn(said, ConstantWarning, stacklevel=2)
         return dataclasses.replace(ready, fitted=(*(ready.fitted or ()), (ROLE, scale)))
 
     def _ready(self, graph: Graph, run: Runtime) -> LSP:
