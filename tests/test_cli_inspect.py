@@ -47,6 +47,7 @@ def test_without_attributes_and_labels(tmp_path: Path) -> None:
     np.savez(tmp_path / "bare.npz", edge_index=arrays()["edge_index"])
     shown = good(tmp_path / "bare.npz", "--shares", "0.5").stdout
     assert "lsp-i" in shown and "lsp-p" not in shown and "one class" not in shown
+    assert "only training tells, which needs labels (--label or --labels): lsprune compare" in shown
 
 
 def test_stability_is_asked_for(tmp_path: Path) -> None:

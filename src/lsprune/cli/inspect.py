@@ -48,7 +48,8 @@ def inspect_command(
     methods: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help="Methods, by commas (default: random,local-random,lsp-p,low-degree,jaccard)."
+            metavar="LIST",
+            help="Methods, by commas (default: random,local-random,lsp-p,lsp-auto-a,low-degree,jaccard).",
         ),
     ] = "",
     shares: Shares = "0.1,0.25,0.5",
@@ -101,7 +102,8 @@ def inspect_command(
         for word, meaning in NOTES.items():
             if (word != "same" or stability) and (word != "one class" or tried[0].homophily is not None):
                 typer.echo(f"{word}: {meaning}")
-        typer.echo(f"{advice}\nWhat is lost, only training tells: {command}")
+        needs = "" if found.classes else ", which needs labels (--label or --labels)"
+        typer.echo(f"{advice}\nWhat is lost, only training tells{needs}: {command}")
         if plot is not None:
             typer.echo(f"Plot: {plot}")
 

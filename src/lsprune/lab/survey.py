@@ -19,7 +19,8 @@ from lsprune.lab.own import OwnGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
 
-METHODS = ("random", "local-random", "lsp-p", "low-degree", "jaccard")
+METHODS = ("random", "local-random", "lsp-p", "lsp-auto-a", "low-degree", "jaccard")
+BARE = {"lsp-p": "lsp-i", "lsp-auto-a": "lsp-i"}  # where there are no attributes
 SHARES = (0.1, 0.25, 0.5)
 DENSE, SPARE = 20, 3  # mean neighbours of a node: tens are many (Computers has 36), a molecule has two
 PAIRS = 2000  # of nodes, for the likeness of neighbourhoods
@@ -135,7 +136,7 @@ def planned(own: OwnGraph, methods: Iterable[str] = (), shares: Iterable[float] 
         methods: default `METHODS`, with a hash that needs no attributes where there are none.
     """
     attributes = own.graph.x_target is not None or own.graph.edge_attr is not None
-    names = method_names(methods) or [name if attributes or name != "lsp-p" else "lsp-i" for name in METHODS]
+    names = method_names(methods) or list(dict.fromkeys(METHODS if attributes else (BARE.get(n, n) for n in METHODS)))
     for name in names:
         if name not in BUDGETED or name in FRESH:
             raise OptionError(f"methods must be some that prune once and have a share, got {name!r}")
