@@ -115,6 +115,8 @@ def test_what_was_chosen_is_told(folder: Path) -> None:
         "prune", folder / "in.csv", folder / "two.csv", "--features", folder / "x.npy", "--keep", 0.2, "--hash", "auto"
     ).stdout
     assert re.search(r"chosen +│ +hash [a-z]+ of [a-z]+", words) and re.search(r"│ +│ +weights none", words)
+    words = good("prune", folder / "in.csv", folder / "three.csv", "--k", 1, "--hash", "identity", "--weights", "auto")
+    assert re.search(r"chosen +│ +hash identity │", words.stdout)
     assert "chosen" not in pruned(folder, "--keep", 0.2)
 
 

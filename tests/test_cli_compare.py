@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from lsprune.cli import app
+from lsprune.cli.compare import compare_command
 from own_files import arrays, masks, npz, tables
 
 pytest.importorskip("torch_geometric")
@@ -32,6 +34,13 @@ def good(*words: object) -> object:
     result = run(*words)
     assert result.exit_code == 0, result.output
     return result
+
+
+def test_the_methods_by_default_are_the_librarys_and_have_what_inspect_suggests() -> None:
+    from lsprune.lab.compare import METHODS
+
+    assert signature(compare_command).parameters["methods"].default == ",".join(METHODS)
+    assert "lsp-auto-a" in METHODS
 
 
 def test_a_table_results_and_a_report(folder: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lsprune.cli import app
+from lsprune.lab.survey import METHODS
 from own_files import EDGES, NODES, arrays, npz, tables
 
 
@@ -39,8 +40,13 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     for words in ("60", "400, directed", "vectors of 5", "2 classes, 60 nodes labelled", "one class: kept edges"):
         assert words in shown.stdout
     assert re.search(r"lsp-p +│ +25\.0% │", shown.stdout)
-    assert f"lsprune compare {path} --methods lsp-auto-a,local-random" in shown.stdout
+    assert f"only training tells: lsprune compare {path} --methods lsp-auto-a,local-random" in shown.stdout
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
+
+
+def test_the_methods_by_default_are_the_librarys() -> None:
+    assert f"(default: {','.join(METHODS)})" in (Path(__file__).parents[1] / "docs/cli.md").read_text()
+    assert "lsp-auto-a" in METHODS  # which is what it suggests
 
 
 def test_without_attributes_and_labels(tmp_path: Path) -> None:

@@ -132,6 +132,14 @@ def test_the_smallest_share_stands_beside_that_of_the_lsp_which_validation_choos
     assert row(text, "*smallest of the LSPs* ‡") == ["10 % (0.20)", "0.20 (1)"]
 
 
+def test_the_edges_that_the_calibrated_one_needs_are_shown_where_it_was_run(tmp_path):
+    save(comparison(), tmp_path / "compare.jsonl")
+    assert "### Edges for the same accuracy" not in make_page(tmp_path).text
+    save(comparison(methods=("none", "no-edges", "random", "lsp-auto")), tmp_path / "compare.jsonl")
+    text = part(make_page(tmp_path).text, "### Edges for the same accuracy", "## Where LSP")
+    assert row(text, "[cora](#compare-cora)") == ["lsp-auto", "10 % for 25 %; 10 % for 50 %", "0.30"]
+
+
 def test_the_best_lsp_is_chosen_by_validation(tmp_path):
     def lucky(method, share):
         return level(method, share) + (0.03 if method == "lsp-q" else 0)

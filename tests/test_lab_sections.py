@@ -53,17 +53,17 @@ def test_the_share_needed_is_the_smallest_that_has_what_random_has(panel, mae):
 
 
 def test_a_share_that_a_larger_one_falls_short_of_is_not_enough(panel):
-    def test(method, share):
+    def score(method, share):
         return 0.6 if method == "lsp-auto-a" and share == 0.75 else level(method, share)
 
-    found = panel(comparison(methods=METHODS, shares=(0.1, 0.25, 0.5, 0.75), test=test))
+    found = panel(comparison(methods=METHODS, shares=(0.1, 0.25, 0.5, 0.75), test=score))
     (row,) = needed_table([found], lambda one: one.name)[2:-1]
     assert "100 % for 25 %; 100 % for 50 %; 100 % for 75 %" in row
 
 
 def test_needed_shares_are_of_datasets_where_edges_matter(panel):
-    def test(method, share):
+    def score(method, share):
         return 0.9 if method == "no-edges" else level(method, share)
 
-    assert needed_table([panel(comparison(methods=METHODS, test=test))], lambda one: one.name) == []
+    assert needed_table([panel(comparison(methods=METHODS, test=score))], lambda one: one.name) == []
     assert needed_table([panel(comparison(methods=METHODS[:5]))], lambda one: one.name) == []

@@ -95,9 +95,9 @@ def kept_table(name: str, report: Report) -> Table:
     if chosen := report.get("chosen"):
         from lsprune.hashing import FAMILIES
 
-        name = chosen["hash"]["name"]
-        parts = f" of {', '.join(chosen['attributes'])}" if FAMILIES[name].needs_attributes else ""
-        table.add_row("chosen", f"hash {name}{parts}")
+        family = chosen["hash"]["name"]
+        parts = f" of {', '.join(chosen['attributes'])}" if FAMILIES[family].needs_attributes else ""
+        table.add_row("chosen", f"hash {family}{parts}")
         table.add_row("", f"weights {chosen['weights'] or 'none'}")
     return table
 
