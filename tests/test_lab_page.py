@@ -140,6 +140,16 @@ def test_the_edges_that_the_calibrated_one_needs_are_shown_where_it_was_run(tmp_
     assert row(text, "[cora](#compare-cora)") == ["lsp-auto", "10 % for 25 %; 10 % for 50 %", "0.30"]
 
 
+def test_a_method_run_at_few_shares_is_compared_by_its_side_and_has_no_lossless_share(tmp_path):
+    usual = comparison(methods=("none", "no-edges", "random", "local-random", "lsp-p"))
+    save([*usual, *comparison(methods=("lsp-p-out",), shares=(0.25,))], tmp_path / "compare.jsonl")
+    text = make_page(tmp_path).text
+    assert row(part(text, "## Who decides on an edge", "## Where"), "[cora](#compare-cora)")[0] == "lsp-p"
+    assert "lsp-p-out" not in part(text, "## Lossless shares", "## Datasets")
+    save(usual, tmp_path / "compare.jsonl")
+    assert "## Who decides" not in make_page(tmp_path).text
+
+
 def test_the_best_lsp_is_chosen_by_validation(tmp_path):
     def lucky(method, share):
         return level(method, share) + (0.03 if method == "lsp-q" else 0)

@@ -4,7 +4,7 @@ import pytest
 
 from lab_records import BOTH, comparison, level, panel_maker
 from lsprune.lab.panels import verdict
-from lsprune.lab.sections import calibrated_table, needed_table, point_table
+from lsprune.lab.sections import calibrated_table, needed_table, point_table, sides_table
 
 panel = pytest.fixture(panel_maker)
 METHODS = ("none", "no-edges", "random", "local-random", "lsp-p", "lsp-auto", "lsp-auto-a")
@@ -67,3 +67,20 @@ def test_needed_shares_are_of_datasets_where_edges_matter(panel):
 
     assert needed_table([panel(comparison(methods=METHODS, test=score))], lambda one: one.name) == []
     assert needed_table([panel(comparison(methods=METHODS[:5]))], lambda one: one.name) == []
+
+
+@BOTH
+def test_sides_are_compared_where_a_method_was_run_with_both(panel, mae):
+    methods = ("none", "random", "lsp-p", "lsp-p-out", "position-out")  # position itself was not run
+
+    def score(method, share):
+        return level(method, share) + (0.02 if method == "lsp-p-out" else 0.0)
+
+    found = panel(comparison(methods=methods, shares=(0.25, 0.75), test=score, mae=mae))
+    (row,) = sides_table([found], lambda one: one.name)[2:]
+    at = found.gain("lsp-p-out", "lsp-p", found.budgets[0])
+    assert at is not None
+    assert verdict(at) == "better"
+    assert row.startswith(f"| cora | lsp-p | 25 %: +{'0.020' if mae else '2.00'} [")
+    assert "better; 75 %: +" in row
+    assert sides_table([panel(comparison(methods=METHODS))], lambda one: one.name) == []

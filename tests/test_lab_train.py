@@ -99,7 +99,7 @@ COMMITTED = {
     "compare-points": ({}, 5),
     "compare-seeds": ({}, 20),
     "compare-synthetic": ({}, 3),
-    "compare-graphs": ({}, 2),
+    "compare-graphs": ({}, 3),
 }
 
 

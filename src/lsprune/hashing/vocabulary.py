@@ -22,6 +22,7 @@ TRIED = 1 << 17  # rows that a distance is tried on
 LARGEST = 1 << 16  # words that are chosen at most
 CLOSE = 0.02  # of agreement that is given for fewer words
 FIRST, STEP = 1 << 10, 1 << 13  # rows that leaders are looked for in at a time, at first and at most
+PLAIN = 1 << 9  # of them that are compared one by one
 _ROUNDS = 1  # of k-means when a distance is tried
 _EACH = 4  # rows that there are for each word that is chosen, so that words are not just rows learned by heart
 _GROUP = 8  # edges among which twins must agree on the smallest, as in a neighbourhood
@@ -90,14 +91,21 @@ def leaders(rows: Array, distance: int, most: int, run: Runtime) -> Array:
     """The rows whose squared distance from every leader before them is more than `distance`, the first `most`."""
     found, lo, size = rows[:0], 0, FIRST
     while lo < rows.shape[0] and found.shape[0] < most:
-        block = rows[lo : lo + size]
-        if found.shape[0]:
-            block = block[squares(block, found[nearest(block, found, run)]) > distance]
-        chosen = np.zeros(block.shape[0], np.bool_)
-        run.module.leaders(block, distance, chosen)
-        found = np.concatenate([found, block[chosen]])
+        block = _beyond(rows[lo : lo + size], found, distance, run)
+        fresh = rows[:0]
+        for first in range(0, block.shape[0], PLAIN):  # searching for the nearest is much faster than the plain loop
+            some = _beyond(block[first : first + PLAIN], fresh, distance, run)
+            chosen = np.zeros(some.shape[0], np.bool_)
+            run.module.leaders(some, distance, chosen)
+            fresh = np.concatenate([fresh, some[chosen]])
+        found = np.concatenate([found, fresh])
         lo, size = lo + size, min(2 * size, STEP)
     return found[:most]
+
+
+def _beyond(rows: Array, words: Array, distance: int, run: Runtime) -> Array:
+    """The rows whose squared distance from the nearest word is more than that."""
+    return rows[squares(rows, words[nearest(rows, words, run)]) > distance] if words.shape[0] else rows
 
 
 def k_means(rows: Array, words: Array, iterations: int, run: Runtime) -> Array:

@@ -56,6 +56,9 @@ BUDGETED: dict[str, Callable[[int], Budgeted]] = {
     "lsp-t-paper": lambda _: LSP.paper("t", k=1),
     "lsp-p-published": lambda sparsity: LSP.published("p", k=1, sparsity=sparsity),
     "lsp-t-published": lambda sparsity: LSP.published("t", k=1, sparsity=sparsity),
+    "lsp-auto-a-out": lambda _: LSP(k=1, hash=Auto(), weights="auto", side="out"),
+    "local-random-out": lambda _: LocalRandom(k=1, side="out"),
+    "position-out": lambda _: First(k=1, side="out"),
 }
 REFERENCES = ("none", "no-edges", "basic")  # the whole graph, no graph, the whole graph with the plain model
 NAMES = (*REFERENCES, *BUDGETED)

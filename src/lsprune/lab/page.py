@@ -16,7 +16,7 @@ from lsprune.errors import OptionError
 from lsprune.lab import figures
 from lsprune.lab.methods import FRESH
 from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, lines_of, read_overlaps, read_panels, verdict
-from lsprune.lab.sections import CONSISTENCY, calibrated_table, needed_table, point_table
+from lsprune.lab.sections import CONSISTENCY, calibrated_table, needed_table, point_table, sides_table
 from lsprune.lab.tables import (
     escape,
     gain_table,
@@ -45,6 +45,10 @@ validation, once for all graphs."""
 NEEDED = """\
 The smallest share measured from which on its mean is at least what random has at a larger share; 100 % where none is
 enough. The smallest share measured stands for all below it, so that the true ratio may be smaller."""
+
+SIDES = """\
+An edge belongs to the node that hears it (`side="in"`, ours) or to the one that speaks (`side="out"`, the paper's), and
+its owner decides. What the second has beside the first, for the same method and share (points, or units of MAE):"""
 
 HOW = """\
 Every figure is a test metric at the best validation epoch. Means are over seeds, brackets are 95 % bootstrap
@@ -146,6 +150,10 @@ def _comparison(every: Sequence[Panel], images: dict[str, bytes]) -> Iterator[st
         yield "### Edges for the same accuracy"
         yield NEEDED
         yield _block(needed)
+    if sides := sides_table(panels, lambda panel: _link(panel, names[panel])):
+        yield "## Who decides on an edge"
+        yield SIDES
+        yield _block(sides)
     if points:
         yield "## At one share"
         yield _block(point_table(points, lambda panel: _link(panel, names[panel])))
@@ -300,8 +308,9 @@ def _lossless(panels: Sequence[Panel], names: Mapping[Panel, str]) -> Iterator[s
     rows = []
     for method in methods:
         cells = [_with_ratio(panel, method) for panel in panels]
-        mean = _mean_ratio(panels, dict.fromkeys(panels, method))
-        rows.append([escape(method) + _mark(method), *cells, mean])
+        if any(cells):
+            mean = _mean_ratio(panels, dict.fromkeys(panels, method))
+            rows.append([escape(method) + _mark(method), *cells, mean])
     best = {panel: panel.best_lsp for panel in panels}
     rows.append(["*best LSP*", *(_with_ratio(p, name) if (name := best[p]) else "" for p in panels)])
     rows[-1].append(_mean_ratio(panels, best))

@@ -1,4 +1,4 @@
-"""Parts of the page: what consistency is, the LSP that calibrates itself, datasets run at one share."""
+"""Parts of the page: what consistency is, the LSP that calibrates itself, who decides, datasets run at one share."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, verdict
 from lsprune.lab.tables import escape, in_units, per_cent, table
 
 AUTO = ("lsp-auto-a", "lsp-auto")
+OUT = "-out"  # how a method is called whose edges belong to their sources
 MOST = 0.501  # shares up to a half are what a pruner is judged by
 Link = Callable[[Panel], str]
 CONSISTENCY = """\
@@ -30,10 +31,18 @@ def calibrated_table(panels: Sequence[Panel], link: Link) -> list[str]:
     return table(["dataset", "method", "against", "points, 95 % interval, verdict at each share"], rows) if rows else []
 
 
-def _gains(panel: Panel, method: str, rival: str) -> Iterator[str]:
+def sides_table(panels: Sequence[Panel], link: Link) -> list[str]:
+    """The gain of methods whose edges belong to their sources over the same ones with edges that belong to targets."""
+    pairs = ((panel, name, name.removesuffix(OUT)) for panel in panels for name in panel.methods if name.endswith(OUT))
+    said = ((panel, usual, "; ".join(_gains(panel, name, usual, 1.0))) for panel, name, usual in pairs)
+    rows = [[link(panel), usual, cells] for panel, usual, cells in said if cells]
+    return table(["dataset", "method", "gain, 95 % interval, verdict at each share"], rows) if rows else []
+
+
+def _gains(panel: Panel, method: str, rival: str, most: float = MOST) -> Iterator[str]:
     for budget in panel.budgets:
         share, gain = panel.column(budget), panel.gain(method, rival, budget)
-        if share <= MOST and gain is not None and gain.runs >= FEWEST:
+        if share <= most and gain is not None and gain.runs >= FEWEST:
             yield f"{per_cent(share)}: {in_units(panel, gain)} {verdict(gain)}"
 
 
