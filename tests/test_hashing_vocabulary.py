@@ -38,6 +38,7 @@ def test_leaders_are_those_of_a_plain_loop(seed, distance, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vocabulary, "FIRST", 4)
         patch.setattr(vocabulary, "STEP", 16)
+        patch.setattr(vocabulary, "PLAIN", 3)
         found = leaders(rows, distance, most, RUN)
     np.testing.assert_array_equal(found, rows[naive_leaders(rows, distance)][:most])
 
