@@ -24,7 +24,7 @@ HEAVY = {
     "torch_geometric": ["adapters/pyg", "pyg.py", "lab"],
     "numba": ["kernels/cpu"],
     "llvmlite": ["kernels/cpu"],
-    "triton": ["lab/models/fused.py"],
+    "triton": ["kernels/gpu/fused.py", "lab/models/fused.py"],
     "pyarrow": ["adapters/files", "scale"],
     "scipy": ["adapters/sparse.py", "adapters/files", "adapters/pyg", "baselines", "measure", "lab"],
     "networkx": ["adapters/networks.py"],

@@ -148,6 +148,20 @@ def test_all_else_is_the_cpu_executors(on_cpu):
     np.testing.assert_array_equal(LSP(k=2).mask(graph, executor="gpu"), LSP(k=2).mask(graph))
 
 
+def test_triton_searches_where_it_is_there_and_knows_the_device(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (8, 0))
+    monkeypatch.setattr(kernel, "import_module", lambda name: name)
+    assert kernel._fused(torch.device("cuda")) == "lsprune.kernels.gpu.fused"
+    assert kernel._fused(torch.device("cpu")) is None
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (7, 5))
+    assert kernel._fused(torch.device("cuda")) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (9, 0))
+    monkeypatch.delitem(sys.modules, "lsprune.kernels.gpu.fused", raising=False)
+    monkeypatch.setitem(sys.modules, "triton", None)
+    assert kernel._fused(torch.device("cuda")) is None
+
+
 def test_a_machine_without_a_device_or_torch_is_told_so(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(OptionError, match="^executor gpu needs a CUDA device, and torch finds none; .*$"):
@@ -166,7 +180,7 @@ def test_a_real_device_finds_the_same_words(count, dim, kind):
     words[count // 2 :] = words[: count - count // 2]
     expected = vocabulary.nearest(rows, words, runtime())
     for panel, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.PANEL, kernel.KEYS)):
-        np.testing.assert_array_equal(found(words, rows, "cuda", panel=panel, keys=keys), expected)
+        np.testing.assert_array_equal(found(words, rows, "cuda", panel=panel, keys=keys, triton=False), expected)
     np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(4, "gpu")), expected)
 
 

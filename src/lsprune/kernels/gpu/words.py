@@ -4,13 +4,17 @@ A row x is nearest to the word c with the largest score 2<x, c> - <c, c>. Rows a
 most 128 columns, so that a score lies in [-3 * 2^21, 2^21] and leaves eight bits of an int32 free. They hold the place
 of a word in its group of 256, counted from the end: the largest such key is the best score of the group and the first
 word that has it. What torch does with equal values does not matter, as no two keys are equal.
+
+Where there is Triton, one kernel of it does the whole search (`fused`); elsewhere matrix products of torch do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from threading import Lock
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +33,7 @@ KEYS = 1 << 26  # keys held at a time: 256 MiB
 WIDEST = 128  # columns for which keys fit int32
 FAR = -(2**31)  # the key of a place in the last group that is no word: below that of any word
 _ROWS, _COLUMNS = 32, 16  # CUDA multiplies more than 16 rows, and whole 16 bytes of them fastest
+_OLDEST = (8, 0)  # compute capability of devices that Triton compiles for
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +47,7 @@ class Search:
     bias: Tensor  # [words] int32: the key of each word for a row of zeros
     panel: int
     keys: int
+    fused: ModuleType | None
     lock: Any = field(default_factory=Lock)
 
     def __call__(self, rows: Array, out: Array) -> None:
@@ -55,6 +61,9 @@ class Search:
         torch = _torch()
         sides = (0, self.words.shape[1] - rows.shape[1], 0, -rows.shape[0] % _ROWS)
         padded = torch.nn.functional.pad(torch.from_numpy(rows).to(self.words.device), sides)
+        if self.fused is not None:
+            found: Tensor = self.fused.nearest(padded, self.words, self.bias, GROUP)
+            return found
         size = max(self.keys // min(self.panel, self.words.shape[0]) // _ROWS, 1) * _ROWS
         best: Tensor = torch.cat([self._best(some) for some in padded.split(size)])
         return (-best & 0xFFFFFFFF).to(torch.int32)
@@ -81,22 +90,33 @@ def _best_of_panel(torch: Any, rows: Tensor, words: Tensor, bias: Tensor, first:
 
 
 def searcher(
-    words: Array, device: str | None = None, *, panel: int = PANEL, keys: int = KEYS
+    words: Array, device: str | None = None, *, panel: int = PANEL, keys: int = KEYS, triton: bool = True
 ) -> Callable[[Array, Array], None]:
-    """A search among words `[count, dim]` int16, on a torch device (default: DEVICE)."""
+    """A search among words `[count, dim]` int16, on a torch device (default: DEVICE), with Triton where it works."""
     torch = _torch()
     count, dim = words.shape
     assert dim <= WIDEST and panel % GROUP == 0
     assert words.min(initial=0) >= -128 and words.max(initial=0) <= 127
+    where = torch.device(device or DEVICE)
+    fused = _fused(where) if triton else None
     places = max(-(-count // GROUP), 1) * GROUP
-    padded = np.zeros((places, max(-(-dim // _COLUMNS), 1) * _COLUMNS), np.int8)
+    columns = max(-(-dim // _COLUMNS), 1) * _COLUMNS if fused is None else fused.columns_of(dim)
+    padded = np.zeros((places, columns), np.int8)
     padded[:count, :dim] = words
     bias = np.full(places, FAR, np.int64)
     bias[:count] = GROUP - 1 - np.arange(count) % GROUP - GROUP * (words.astype(np.int64) ** 2).sum(1)
-    where = torch.device(device or DEVICE)
-    return Search(
-        torch.from_numpy(padded).to(where), torch.from_numpy(bias.astype(np.int32)).to(where), panel=panel, keys=keys
-    )
+    stored, level = (torch.from_numpy(array).to(where) for array in (padded, bias.astype(np.int32)))
+    return Search(stored, level, panel=panel, keys=keys, fused=fused)
+
+
+def _fused(where: Any) -> ModuleType | None:
+    """The kernel for the whole search, where there is Triton and a device that it compiles for."""
+    if where.type != "cuda" or _torch().cuda.get_device_capability(where) < _OLDEST:
+        return None
+    try:
+        return import_module("lsprune.kernels.gpu.fused")
+    except ImportError:
+        return None
 
 
 def check_device() -> None:
