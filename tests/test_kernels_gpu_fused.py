@@ -1,9 +1,11 @@
-"""One Triton kernel finds the words of the definition: on a device, or as Triton's own interpreter runs it."""
+"""One Triton kernel finds the words of the definition: on a device, or as Triton's interpreter runs it elsewhere."""
 
 from __future__ import annotations
 
 import os
-from importlib import import_module
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,21 +15,34 @@ from lsprune.kernels.gpu import words as kernel
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton", reason="no Triton on this machine")
+
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-if not (INTERPRETED or torch.cuda.is_available()):
-    reason = "torch finds no CUDA device on this machine; TRITON_INTERPRET=1 runs these tests without one"
-    pytest.skip(reason, allow_module_level=True)
+DEVICE = "cpu" if INTERPRETED else "cuda"
+runs = pytest.mark.skipif(not (INTERPRETED or torch.cuda.is_available()), reason="torch finds no CUDA device here")
+
+
+@pytest.mark.skipif(INTERPRETED or torch.cuda.is_available(), reason="the tests below run in this process")
+def test_in_the_interpreter():
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
+    subprocess.run(command, check=True, env=environment)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no CUDA device here")
+def test_a_device_is_searched_by_it():
+    assert kernel.searcher(np.ones((3, 4), np.int16), "cuda").fused is not None
 
 
 @pytest.fixture
 def search(monkeypatch):
     """A function (words, rows) -> the words that the kernel finds."""
-    fused = import_module("lsprune.kernels.gpu.fused")
+    from lsprune.kernels.gpu import fused
+
     monkeypatch.setattr(kernel, "_fused", lambda where: fused)
 
     def found(words: np.ndarray, rows: np.ndarray) -> np.ndarray:
         out = np.full(rows.shape[0], -1, np.int32)
-        kernel.searcher(words, "cpu" if INTERPRETED else "cuda")(rows, out)
+        kernel.searcher(words, DEVICE)(rows, out)
         return out
 
     return found
@@ -39,6 +54,7 @@ def defined(words: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return out
 
 
+@runs
 @pytest.mark.parametrize("values", [(-1, 0, 1), (-128, -127, 0, 127), range(-127, 128)], ids=["few", "extreme", "all"])
 @pytest.mark.parametrize(("count", "dim"), [(1, 1), (7, 5), (257, 33), (700, 128)])
 @pytest.mark.parametrize("rows", [1, 127, 129])
@@ -49,6 +65,7 @@ def test_words_are_those_of_the_definition(search, count, dim, values, rows):
     np.testing.assert_array_equal(search(words, points), defined(words, points))
 
 
+@runs
 @pytest.mark.parametrize("equal", [(0, 1), (3, 127), (127, 128), (100, 255), (255, 256), (7, 700), (512, 767)])
 def test_the_first_of_equal_words_wins_within_and_across_blocks(search, equal):
     words = np.full((1024, 3), 100, np.int16)
@@ -56,5 +73,14 @@ def test_the_first_of_equal_words_wins_within_and_across_blocks(search, equal):
     assert set(search(words, np.tile(np.array([[4, 5, 6]], np.int16), (50, 1))).tolist()) == {equal[0]}
 
 
+@runs
+def test_keys_of_the_largest_rows_fit_int32(search):
+    low, high = np.full((1, 128), -128, np.int16), np.full((1, 128), 127, np.int16)
+    words = np.concatenate([np.tile(high, (255, 1)), low, low, np.tile(high, (300, 1))])
+    assert search(words, np.concatenate([low, high])).tolist() == [255, 0]
+    assert search(high, low).tolist() == search(low, high).tolist() == [0]  # above a place that is no word
+
+
+@runs
 def test_no_rows_are_no_words(search):
     assert search(np.ones((3, 4), np.int16), np.ones((0, 4), np.int16)).shape == (0,)

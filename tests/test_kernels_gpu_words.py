@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -149,17 +150,30 @@ def test_all_else_is_the_cpu_executors(on_cpu):
 
 
 def test_triton_searches_where_it_is_there_and_knows_the_device(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (8, 0))
-    monkeypatch.setattr(kernel, "import_module", lambda name: name)
-    assert kernel._fused(torch.device("cuda")) == "lsprune.kernels.gpu.fused"
-    assert kernel._fused(torch.device("cpu")) is None
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (7, 5))
-    assert kernel._fused(torch.device("cuda")) is None
-    monkeypatch.undo()
-    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where: (9, 0))
+    class Fused:
+        fails = False
+
+        def columns_of(self, dim):
+            return 32
+
+        def nearest(self, rows, words, bias, group):
+            if self.fails:
+                raise RuntimeError("no C compiler")
+
+    there, asked = Fused(), kernel._fused.__wrapped__
+    place, zeros = torch.device("cuda"), torch.zeros
+    monkeypatch.setattr(torch, "zeros", lambda *args, device, **more: zeros(*args, **more))
+    monkeypatch.setattr(kernel, "import_module", lambda name: there)
+    for capability, expected in (((7, 5), None), ((8, 0), there), ((9, 0), there)):
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda where, version=capability: version)
+        assert asked(place) is expected
+    assert asked(torch.device("cpu")) is None
+    there.fails = True
+    assert asked(place) is None
+    monkeypatch.setattr(kernel, "import_module", import_module)
     monkeypatch.delitem(sys.modules, "lsprune.kernels.gpu.fused", raising=False)
     monkeypatch.setitem(sys.modules, "triton", None)
-    assert kernel._fused(torch.device("cuda")) is None
+    assert asked(place) is None
 
 
 def test_a_machine_without_a_device_or_torch_is_told_so(monkeypatch):

@@ -24,6 +24,11 @@ def test_names_are_references_and_pruners():
     assert not pruner_for("no-edges", None, 0).mask(graph()).any()
 
 
+def test_names_say_who_decides():
+    for name in BUDGETED:
+        assert pruner_for(name, 1, 0).side == ("out" if name.endswith(("-out", "-paper", "-published")) else "in")
+
+
 @pytest.mark.parametrize("method", BUDGETED)
 def test_equal_k_means_an_equal_number_of_edges(method):
     one = graph()

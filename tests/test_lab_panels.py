@@ -35,6 +35,12 @@ def test_validation_chooses_although_test_says_otherwise(panel, mae):
     assert panel(test=val, val=score, mae=mae).best_lsp == "lsp-q"
 
 
+def test_an_lsp_whose_edges_belong_to_sources_is_not_judged_with_the_others(panel):
+    one = panel(methods=("none", "no-edges", "random", "lsp-p", "lsp-p-out"))
+    assert one.ours == ["lsp-p"]
+    assert "lsp-p-out" in one.methods
+
+
 def test_only_methods_with_every_budget_are_ranked_and_only_by_runs_that_all_have(panel):
     def val(method, share):
         return {"lsp-p": 0.7, "lsp-q": 0.6, "lsp-t": 0.9}.get(method, 0.5)

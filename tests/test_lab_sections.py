@@ -71,16 +71,18 @@ def test_needed_shares_are_of_datasets_where_edges_matter(panel):
 
 @BOTH
 def test_sides_are_compared_where_a_method_was_run_with_both(panel, mae):
-    methods = ("none", "random", "lsp-p", "lsp-p-out", "position-out")  # position itself was not run
+    methods = ("none", "random", "lsp-p", "lsp-p-out", "position-out", "local-random-out")
 
     def score(method, share):
-        return level(method, share) + (0.02 if method == "lsp-p-out" else 0.0)
+        return level(method.removesuffix("-out"), share) + (0.02 if method == "lsp-p-out" else 0.0)
 
     found = panel(comparison(methods=methods, shares=(0.25, 0.75), test=score, mae=mae))
-    (row,) = sides_table([found], lambda one: one.name)[2:]
+    one, other, third = sides_table([found], lambda one: one.name)[2:]  # position and local-random were not run
     at = found.gain("lsp-p-out", "lsp-p", found.budgets[0])
     assert at is not None
     assert verdict(at) == "better"
-    assert row.startswith(f"| cora | lsp-p | 25 %: +{'0.020' if mae else '2.00'} [")
-    assert "better; 75 %: +" in row
+    assert one.startswith(f"| cora | lsp-p-out | lsp-p | 25 %: +{'0.020' if mae else '2.00'} [")
+    assert "better; 75 %: +" in one
+    assert other.startswith(f"| cora | lsp-p-out | local-random-out | 25 %: +{'0.050' if mae else '5.0'}")
+    assert third.startswith("| cora | position-out | local-random-out | 25 %: ")
     assert sides_table([panel(comparison(methods=METHODS))], lambda one: one.name) == []

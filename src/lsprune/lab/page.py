@@ -48,7 +48,8 @@ enough. The smallest share measured stands for all below it, so that the true ra
 
 SIDES = """\
 An edge belongs to the node that hears it (`side="in"`, ours) or to the one that speaks (`side="out"`, the paper's), and
-its owner decides. What the second has beside the first, for the same method and share (points, or units of MAE):"""
+its owner decides. What *-out*, the second, has beside the first at the same share, and beside k random neighbours with
+the same owners (points, or units of MAE):"""
 
 HOW = """\
 Every figure is a test metric at the best validation epoch. Means are over seeds, brackets are 95 % bootstrap

@@ -21,6 +21,7 @@ Budget = tuple[int | None, float | None]  # (k, keep)
 WHOLE: Budget = (None, None)
 TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}
 RIVALS = ("random", "local-random")
+OUT = "-out"  # how a method is called whose edges belong to their sources
 FEWEST = 3  # runs that a verdict needs
 NEEDED = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
@@ -164,8 +165,8 @@ class Panel:
 
     @cached_property
     def ours(self) -> list[str]:
-        """The calibrated LSPs."""
-        return [method for method in self.methods if calibrated(method)]
+        """The calibrated LSPs whose edges belong to their targets, as those of their rivals do."""
+        return [method for method in self.methods if calibrated(method) and not method.endswith(OUT)]
 
     @cached_property
     def best_lsp(self) -> str | None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
-from lsprune.lab.panels import FEWEST, RIVALS, Budget, Panel, verdict
+from lsprune.lab.panels import FEWEST, OUT, RIVALS, Budget, Panel, verdict
 from lsprune.lab.tables import escape, in_units, per_cent, table
 
 AUTO = ("lsp-auto-a", "lsp-auto")
-OUT = "-out"  # how a method is called whose edges belong to their sources
 MOST = 0.501  # shares up to a half are what a pruner is judged by
 Link = Callable[[Panel], str]
 CONSISTENCY = """\
 Two samples of a class have the same edges, with noise on all vectors and a few nodes missing. The figure is the mean
 Jaccard overlap of what they keep among the edges that both have (1: the same edges survive), over 28 pairs a class;
 set, pairs and functions are drawn anew with every seed, and pruners learn from other samples. *position* keeps the
-first edges of a list, whose order survives the noise here: a mark to reach, which no real graph offers."""
+first edges of a list, whose order survives the noise here: a mark to reach, which few real graphs offer."""
 
 
 def calibrated_table(panels: Sequence[Panel], link: Link) -> list[str]:
@@ -32,11 +31,15 @@ def calibrated_table(panels: Sequence[Panel], link: Link) -> list[str]:
 
 
 def sides_table(panels: Sequence[Panel], link: Link) -> list[str]:
-    """The gain of methods whose edges belong to their sources over the same ones with edges that belong to targets."""
-    pairs = ((panel, name, name.removesuffix(OUT)) for panel in panels for name in panel.methods if name.endswith(OUT))
-    said = ((panel, usual, "; ".join(_gains(panel, name, usual, 1.0))) for panel, name, usual in pairs)
-    rows = [[link(panel), usual, cells] for panel, usual, cells in said if cells]
-    return table(["dataset", "method", "gain, 95 % interval, verdict at each share"], rows) if rows else []
+    """Methods whose edges belong to their sources, against themselves with targets and against k random neighbours."""
+    rows = []
+    for panel in panels:
+        for name in (one for one in panel.methods if one.endswith(OUT)):
+            for rival in dict.fromkeys((name.removesuffix(OUT), f"{RIVALS[1]}{OUT}")):
+                cells = "; ".join(_gains(panel, name, rival, 1.0)) if rival != name else ""
+                if cells:
+                    rows.append([link(panel), escape(name), escape(rival), cells])
+    return table(["dataset", "method", "against", "gain, 95 % interval, verdict at each share"], rows) if rows else []
 
 
 def _gains(panel: Panel, method: str, rival: str, most: float = MOST) -> Iterator[str]:

@@ -5,13 +5,14 @@ most 128 columns, so that a score lies in [-3 * 2^21, 2^21] and leaves eight bit
 of a word in its group of 256, counted from the end: the largest such key is the best score of the group and the first
 word that has it. What torch does with equal values does not matter, as no two keys are equal.
 
-Where there is Triton, one kernel of it does the whole search (`fused`); elsewhere matrix products of torch do.
+Where Triton works, one kernel of it does the whole search (`fused`); elsewhere matrix products of torch do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from threading import Lock
 from types import ModuleType
@@ -95,7 +96,7 @@ def searcher(
     """A search among words `[count, dim]` int16, on a torch device (default: DEVICE), with Triton where it works."""
     torch = _torch()
     count, dim = words.shape
-    assert dim <= WIDEST and panel % GROUP == 0
+    assert count and dim <= WIDEST and panel % GROUP == 0
     assert words.min(initial=0) >= -128 and words.max(initial=0) <= 127
     where = torch.device(device or DEVICE)
     fused = _fused(where) if triton else None
@@ -109,14 +110,22 @@ def searcher(
     return Search(stored, level, panel=panel, keys=keys, fused=fused)
 
 
+@cache
 def _fused(where: Any) -> ModuleType | None:
-    """The kernel for the whole search, where there is Triton and a device that it compiles for."""
-    if where.type != "cuda" or _torch().cuda.get_device_capability(where) < _OLDEST:
+    """The kernel for the whole search, where there is Triton, and all that it needs to compile for the device.
+
+    That is more than an import tells: a C compiler, headers, a folder to write to. So it is tried.
+    """
+    torch = _torch()
+    if where.type != "cuda" or torch.cuda.get_device_capability(where) < _OLDEST:
         return None
     try:
-        return import_module("lsprune.kernels.gpu.fused")
-    except ImportError:
+        found = import_module("lsprune.kernels.gpu.fused")
+        words = torch.zeros((GROUP, found.columns_of(1)), dtype=torch.int8, device=where)
+        found.nearest(words[:1], words, torch.zeros(GROUP, dtype=torch.int32, device=where), GROUP)
+    except Exception:  # whatever it is, torch can do the work
         return None
+    return found
 
 
 def check_device() -> None:
