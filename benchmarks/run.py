@@ -17,6 +17,7 @@ if __name__ == "__main__":
         "networkit_similarity",
         "similarity",
         "codebook",
+        "auto",
         "consistency",
         "stream",
     ):
