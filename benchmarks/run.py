@@ -15,6 +15,7 @@ if __name__ == "__main__":
         "naive",
         "memory",
         "networkit_similarity",
+        "resistance",
         "similarity",
         "codebook",
         "auto",

@@ -83,11 +83,13 @@ def test_an_unwritable_place_is_refused(tmp_path: Path) -> None:
     path = save(comparison(), tmp_path / "x.jsonl")
     (tmp_path / "closed").mkdir(mode=0o500)
     refused(run("report", path, "-o", tmp_path / "closed" / "r.html"), "not writable")
+    assert list((tmp_path / "closed").iterdir()) == []
 
 
 def test_a_device_is_refused_in_one_line(tmp_path: Path) -> None:
     path = save(comparison(), tmp_path / "x.jsonl")
     refused(run("report", path, "-o", "/dev/null"), "not a regular file")
+    assert Path("/dev/null").is_char_device()  # and not a page that was moved there
 
 
 # Figures

@@ -56,7 +56,8 @@ def test_values_of_every_format(tmp_path: Path, scratch: Path, dtype: str, rows:
 
 def test_columns_of_several_types(tmp_path: Path, scratch: Path) -> None:
     lists = pa.FixedSizeListArray.from_arrays(pa.array(X.reshape(-1)), 3)
-    same(parquet(tmp_path / "x.parquet", a=np.arange(8), v=lists, b=X[:, 0] > 3), scratch, 3)
+    found = same(parquet(tmp_path / "x.parquet", a=np.arange(8), v=lists, b=X[:, 0] > 3), scratch, 3)
+    assert np.array_equal(found, np.column_stack([np.arange(8), X, X[:, 0] > 3]))
 
 
 def test_a_folder_of_parquet(tmp_path: Path, scratch: Path) -> None:
