@@ -27,9 +27,10 @@ class EffectiveResistance(WholeGraph):
     The resistance of an edge is the share of all spanning trees that contain it, so it is estimated by drawing uniform
     spanning trees (Wilson's algorithm) and counting. NetworKit and a Laplacian solver with random projections estimate
     the same as floats that depend on version, threads and machine; counts of trees are integers, the same everywhere,
-    need no package, and cost less for the same error (`benchmarks/resistance.py`). The price: an edge of resistance r is off by about sqrt((1 - r) / (r * trees)) of it, so edges
-    of little resistance are known less well. They are told apart by one more tree that has an edge with chance
-    1/(deg(s) + 1) + 1/(deg(t) + 1), which bounds its resistance from below.
+    need no package, and cost less for the same error (`benchmarks/resistance.py`). The price: an edge of resistance r
+    is off by about sqrt((1 - r) / (r * trees)) of it, so edges of little resistance are known less well. They are told
+    apart by one more tree that has an edge with chance 1/(deg(s) + 1) + 1/(deg(t) + 1), which bounds its resistance
+    from below.
 
     Directions and parallel edges do not count: all edges between two nodes have the resistance of one link. A tree
     takes a few steps for each node in most graphs, but as many as there are nodes in cycles of thousands of nodes
