@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import zip_longest
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from graphs import graphs
 from lsprune import LSP, Graph, LocalRandom, OptionError, Random
-from lsprune.pairs import pair_up
+from lsprune.kernels import runtime
+from lsprune.pairs import pair_up, symmetric_mask
+from lsprune.select import group
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -22,7 +27,7 @@ def undirected(seed=0, nodes=12, edges=30):
 
 def test_parallel_edges_pair_up_by_rank():
     owner, neighbour = np.array([0, 0, 1, 1, 0]), np.array([1, 1, 0, 0, 2])
-    pairs = pair_up(owner, neighbour, np.array([9, 1, 2, 7, 5]), 3)
+    pairs = pair_up(owner, neighbour, 3).by_rank(np.array([9, 1, 2, 7, 5]))
     assert pairs.count == 3
     assert pairs.of_slot[1] == pairs.of_slot[2]  # the first taken of either direction
     assert pairs.of_slot[0] == pairs.of_slot[3]
@@ -83,3 +88,51 @@ def test_parallel_edges_elsewhere_change_nothing_with_replacement():
     )
     pruner = LSP(k=9, replace=True, symmetric="union").fit(graph)
     np.testing.assert_array_equal(pruner.mask(more)[:-2], pruner.mask(graph))
+
+
+def test_one_parallel_edge_does_not_make_every_owner_go_through_all_its_steps():
+    # A hub, its reverse edges, and one edge twice between two other nodes.
+    leaves = np.arange(3, 403)
+    hub = np.stack([np.append(leaves, [1, 1, 2]), np.append(np.zeros(400, int), [2, 2, 1])])
+    graph = Graph.from_edges(np.concatenate([hub, hub[::-1, :400]], axis=1), num_nodes=403, x=np.ones((403, 2)))
+    for mode in ("union", "intersection"):
+        pruner, run, asked = LSP(k=2, symmetric=mode).fit(graph), runtime(), []
+        owned = group(graph, pruner, run)
+        source = pruner.source(graph, owned, run)
+
+        def keys(first, count, total, source=source, asked=asked):
+            asked.append(first + count)
+            return source.keys(first, count, total)
+
+        mine = replace(source, keys=keys)
+        symmetric_mask(graph, pruner, mode, owned, mine, np.empty(0, np.int64), run)
+        assert max(asked) == 2
+
+
+@pytest.mark.parametrize("mode", ["union", "intersection"])
+def test_parallel_edges_go_with_the_first_taken_of_the_other_way_even_if_never_taken_themselves(mode):
+    # By the rule itself: every owner ranks all its edges; of parallel edges the first taken are partners.
+    rng = np.random.default_rng(5)
+    for seed in range(12):
+        ends = rng.integers(0, 4, (2, 60))
+        ends = ends[:, ends[0] != ends[1]]
+        size = ends.shape[1]
+        graph = Graph.from_edges(ends, num_nodes=4, edge_attr=rng.standard_normal((size, 2)))
+        rank = np.zeros(size, int)
+        before = np.zeros(size, bool)
+        for k in range(1, size + 1):
+            mask = LSP(k=k, seed=seed).mask(graph)
+            rank[mask & ~before] = k
+            before = mask
+        groups = {}
+        for e in np.argsort(rank):
+            groups.setdefault((int(ends[0, e]), int(ends[1, e])), []).append(int(e))
+        for k in (1, 3, 6):
+            expected = np.zeros(size, bool)
+            for a in range(4):
+                for b in range(a):
+                    for pair in zip_longest(groups.get((a, b), []), groups.get((b, a), [])):
+                        pair = [e for e in pair if e is not None]
+                        best = (min if mode == "union" else max)(rank[pair])
+                        expected[pair] = best <= k
+            np.testing.assert_array_equal(LSP(k=k, seed=seed, symmetric=mode).mask(graph), expected)

@@ -13,7 +13,7 @@ from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, No
 from lsprune.hashing import Bins, Both, Codebook, Identity, Signs, Structure
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import runtime
-from lsprune.scale.blocks import Needs, Rows, Selector, needs, node_keys
+from lsprune.scale.blocks import Needs, Rows, Selector, functions_needed, needs, node_keys
 from lsprune.select import edge_keys, group, quotas
 
 FEW = settings(max_examples=8, deadline=None, derandomize=True)
@@ -58,7 +58,7 @@ def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndar
     degree = np.bincount(owned.neighbour, minlength=graph.num_nodes)
     keys = None
     if ready:
-        steps = 1 if getattr(pruner, "select", "bottom") == "bottom" else int(quota.max(initial=0))
+        steps = functions_needed(pruner, int(quota.max(initial=0)))
         x = graph.x if want.neighbour else None
         everyone = np.arange(graph.num_nodes)
         keys = node_keys(pruner, everyone, x, 0, steps, steps, RUN, degree=degree)[neighbour]
@@ -180,6 +180,22 @@ def test_shares_of_an_owner_are_selected_from_separately_and_merge():
         mask = np.zeros(len(rows), bool)
         mask[order[merged]] = True
         np.testing.assert_array_equal(mask, fitted.mask(graph))
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("ready", [False, True])
+@pytest.mark.parametrize("options", [{"k": 30}, {"keep": 0.7, "ties": "id"}, {"k": 90, "ties": "position"}], ids=str)
+def test_steps_without_a_function_of_their_own_merge_too(monkeypatch, options, ready, coarse):
+    monkeypatch.setattr("lsprune.pruners.lsp.MOST_FUNCTIONS", 5)
+    graph = hubs(6, coarse=coarse)
+    pruner = LSP(**options, attributes=("neighbour",) if ready else ALL).fit(graph)
+    assert pruner.functions == 5
+    rows, order = rows_of(graph, pruner, ready=ready)
+    assert not ready or rows.keys.shape[1] == 6
+    expected = pruner.mask(graph)
+    np.testing.assert_array_equal(expected, pruner.mask(graph, executor="reference"))
+    for cuts in ([], [100, 101, 500], range(7, len(rows), 7)):
+        np.testing.assert_array_equal(mask_by(pruner, rows, order, cuts), expected)
 
 
 @pytest.mark.parametrize(

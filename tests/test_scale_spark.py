@@ -142,6 +142,20 @@ def test_the_same_edges_as_in_memory_with_hubs_shared_out(tables, graph, pruner,
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))
 
 
+def test_a_hub_that_keeps_more_edges_than_there_are_functions(session):
+    rng = np.random.default_rng(1)
+    ends = np.stack([rng.integers(0, NODES, 400), np.where(np.arange(400) < 350, 3, rng.integers(0, NODES, 400))])
+    x = rng.standard_normal((NODES, 3)).astype(np.float32)
+    edges = session.createDataFrame(pa.table({"source": ends[0], "target": ends[1], "n": np.arange(400)}))
+    nodes = session.createDataFrame(
+        pa.table({"id": np.arange(NODES), "x": pa.array(x.tolist(), pa.list_(pa.float32()))})
+    )
+    pruner = LSP(k=300, ties="id")
+    mask = pruner.mask(Graph.from_edges(ends, num_nodes=NODES, x=x))
+    kept = prune_spark(edges, nodes, pruner, position="n", partitions=3, hub=80)
+    np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(mask))
+
+
 def test_hubs_are_found_and_change_nothing(tables, graph):
     edges, nodes = tables
     ready = plan.prepared(edges, nodes, LSP(k=3), ("source", "target"), ATTR, "id", "x", "n")

@@ -85,6 +85,19 @@ def test_pairs_stay_together_as_in_memory(tmp_path_factory, symmetric, budget, s
     np.testing.assert_array_equal(numbers, np.flatnonzero(pruner.mask(both)))
 
 
+@pytest.mark.parametrize("symmetric", ["union", "intersection"])
+@pytest.mark.parametrize("budget", [{"k": 3}, {"keep": 0.1}, {"keep": 0.6}], ids=str)
+@pytest.mark.parametrize("most", [2, 256])
+def test_pairs_of_parallel_edges_are_those_in_memory(tmp_path, monkeypatch, symmetric, budget, most):
+    # Attributes tell parallel edges apart, so that which of them is kept can be seen.
+    monkeypatch.setattr("lsprune.pruners.lsp.MOST_FUNCTIONS", most)
+    monkeypatch.setattr("lsprune.scale.pairs._SLOTS", 16)
+    rng = np.random.default_rng(3)
+    graph = Graph.from_edges(rng.integers(0, 7, (2, 150)), num_nodes=7, edge_attr=rng.standard_normal((150, 2)))
+    pruner = LSP(**budget, symmetric=symmetric)
+    np.testing.assert_array_equal(streamed(tmp_path, graph, pruner), np.flatnonzero(pruner.mask(graph)))
+
+
 ONCE = [
     LSP(k=2),
     LSP(k=20, side="out", ties="position"),
@@ -147,7 +160,8 @@ def test_many_buckets_and_hubs(tmp_path, monkeypatch):
     ends = np.stack([rng.integers(0, 20_000, 60_000), (20_000 * rng.random(60_000) ** 3).astype(np.int64)])
     ends[1, :3000] = 7
     graph = Graph.from_edges(ends, num_nodes=20_000, x=rng.standard_normal((20_000, 3)).astype(np.float32))
-    for pruner in (LSP(keep=0.4), LSP(k=18, weights="degree"), LSP(k=3, weights="similarity")):
+    cases = (LSP(keep=0.4), LSP(k=18, weights="degree"), LSP(k=3, weights="similarity"), LSP(k=1000))
+    for pruner in cases:
         folder = tmp_path / str(pruner.k)
         folder.mkdir()
         np.testing.assert_array_equal(streamed(folder, graph, pruner), np.flatnonzero(pruner.mask(graph)))

@@ -116,6 +116,8 @@ def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
 def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
     rank = int(ranks[i])
     if rank and kept:
+        if source.functions is not None and rank > source.functions:
+            return f"taken at step {rank}: steps after {source.functions} go by function {source.functions + 1}"
         z = 0 if source.bottom else rank - 1
         key = f", key {keys.say(i, z)}" if z < keys.steps else ""
         among = ranks.shape[0] if source.replace else ranks.shape[0] - rank + 1
@@ -131,6 +133,8 @@ def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
 
 def _beaten(i: int, ranks: Array, keys: _Keys, source: Source) -> str:
     table = keys.table
+    if source.functions is not None and int(ranks.max()) > source.functions:
+        return f"beaten at every step; steps after {source.functions} go by function {source.functions + 1}"
     if source.bottom:
         z, winner, where = 0, int(np.argmax(ranks)), "by the last edge kept"
     else:

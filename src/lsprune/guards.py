@@ -319,7 +319,7 @@ def _paired(source: Array, target: Array, kept: Array, nodes: int) -> Array:
     """The pair of each edge. Of parallel edges a kept one goes with a kept one, as the pruner had them."""
     of_edge, count = np.empty(source.shape, np.int64), 0
     for some in (np.flatnonzero(kept), np.flatnonzero(~kept)):
-        pairs = pair_up(source[some], target[some], np.zeros(some.shape, np.int64), nodes)
+        pairs = pair_up(source[some], target[some], nodes)
         of_edge[some] = pairs.of_slot + count
         count += pairs.count
     return of_edge

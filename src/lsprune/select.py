@@ -21,6 +21,7 @@ from lsprune.kernels.threads import spans
 TIES = ("hash", "id", "position")
 FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
 _BLOCK = 1 << 16  # edges whose keys are made at a time
+MOST_FUNCTIONS = 256  # later steps have no function of their own: hubs would take time in the square of their degree
 OWNERS = 1 << 20  # owners looked at at a time, where all of them would take much memory
 
 
@@ -58,7 +59,9 @@ class Source:
     keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
     uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES; `check`:
     called instead of `keys` when nobody has a choice to make, for errors that must not depend on that; `added`: what
-    weights added to the keys of some slots, once there are keys; None where there are no weights.
+    weights added to the keys of some slots, once there are keys; None where there are no weights; `functions`: how many
+    steps have a function of their own: the steps after them all go by the next function and its tie order, so that they
+    take what is left from the smallest key up. None: every step has its own.
     """
 
     keys: Callable[[int, int, int], Keys]
@@ -67,6 +70,7 @@ class Source:
     ties: int = 0
     check: Callable[[], None] = lambda: None
     added: Callable[[int, int], Array | None] = lambda start, stop: None
+    functions: int | None = None
 
 
 def group(graph: Graph, rules: Rules, runtime: Runtime) -> Owned:
@@ -248,30 +252,51 @@ def choose(
     """
     start = np.uint64(seed & (2**64 - 1))
     slots = owned.neighbour.shape[0]
-    if source.bottom:
-        ranks = runtime.zeros(slots, np.int32)
-        keys = source.keys(0, 1, 1)
-        over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
-            lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), quota, bases, source.ties, start,
-            ranked, ranks))  # fmt: skip
-        return ranks
-    needed = _steps_needed(owned.indptr, quota, ranked, source.replace)
     taken = runtime.zeros(slots, np.uint8)
+    ranks = runtime.zeros(slots if ranked else 0, np.int32)
+    if source.bottom:
+        _in_order_of(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
+        return ranks if ranked else taken
+    needed = _steps_needed(owned.indptr, quota, ranked, source.replace)
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
         source.check()
         for lo, hi in spans(quota.shape[0], OWNERS):
             degree = np.diff(owned.indptr[lo : hi + 1])
             taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
         return taken
-    ranks = runtime.zeros(slots if ranked else 0, np.int32)
-    for first in range(0, needed, STEPS):
-        count = min(STEPS, needed - first)
+    by_functions = needed if source.functions is None else min(needed, source.functions)
+    for first in range(0, by_functions, STEPS):
+        count = min(STEPS, by_functions - first)
         _one_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
         if ranked:
             runtime.spread(slots, lambda lo, hi, first=first: _note(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]
             if stop is not None and stop(ranks):
-                break
+                return ranks
+    if needed > by_functions:
+        keys = source.keys(by_functions, 1, needed)
+        _in_order_of(keys, owned, quota, source, bases, start, runtime, ranked, by_functions, taken, ranks)
     return ranks if ranked else taken
+
+
+def _in_order_of(
+    keys: Keys, owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime,
+    ranked: bool, first: int, taken: Array, ranks: Array,
+) -> None:  # fmt: skip
+    """All steps after the first `first` ones, by one function."""
+    over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
+        lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), first, quota, bases, source.ties, seed,
+        ranked, taken, ranks), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
+
+
+def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Callable[[int, int], bool] | None:
+    """A test of whether any of the owners lo..hi has a step after the first `first` ones; None: most will have."""
+    if first == 0 and not ranked:
+        return None
+
+    def left(lo: int, hi: int) -> bool:
+        return bool((np.minimum(quota[lo:hi], np.diff(owned.indptr[lo : hi + 1])) > first).any())
+
+    return left
 
 
 def _steps_needed(indptr: Array, quota: Array, ranked: bool, replace: bool) -> int:
@@ -300,12 +325,13 @@ def _one_block(
         table = keys.table
         over_owners(owned, runtime, lambda lo, hi: module.choose_nodes(
             lo, hi, owned.indptr, owned.neighbour, table, first, count, quota, bases, source.ties, seed, ranked,
-            taken))  # fmt: skip
+            taken), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
         return
     kernel = module.choose_again if source.replace else module.choose_steps
+    left = None if source.replace else _have_steps_left(owned, quota, first, ranked)
     over_owners(owned, runtime, lambda lo, hi: kernel(
         lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi, count), first, quota, bases, source.ties,
-        seed, ranked, taken))  # fmt: skip
+        seed, ranked, taken), left)  # fmt: skip
 
 
 def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Array:
@@ -316,13 +342,16 @@ def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Arr
     return keys.table[rows, :count].astype(np.int64)
 
 
-def over_owners(owned: Owned, runtime: Runtime, work: Callable[[int, int], None]) -> None:
-    """work(lo, hi) over ranges of owners with about the same number of edges each."""
+def over_owners(
+    owned: Owned, runtime: Runtime, work: Callable[[int, int], None], only: Callable[[int, int], bool] | None = None
+) -> None:
+    """work(lo, hi) over ranges of owners with about the same number of edges each, where only(lo, hi) is true."""
     slots = owned.neighbour.shape[0]
     parts = max(1, -(-slots // min(_BLOCK, max(slots // (16 * runtime.threads), 1 << 12))))
     cuts = np.searchsorted(owned.indptr, np.arange(parts + 1) * slots // parts)
     cuts[0], cuts[-1] = 0, owned.indptr.shape[0] - 1
     ranges = [(int(lo), int(hi)) for lo, hi in zip(cuts[:-1], cuts[1:], strict=True) if hi > lo]
+    ranges = ranges if only is None else [span for span in ranges if only(*span)]
     runtime.spread(len(ranges), lambda i, _: work(*ranges[i]), 1)
 
 

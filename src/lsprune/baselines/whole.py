@@ -59,7 +59,7 @@ class WholeGraph(Budgeted):
         member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)
         of_edge = member[target] if graphs > 1 else np.zeros(0, np.int64)
         if self.symmetry(graph):
-            pairs = pair_up(source, target, np.zeros(source.shape, np.int64), graph.num_nodes)
+            pairs = pair_up(source, target, graph.num_nodes)
             one = np.zeros(pairs.count, np.int64)
             one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair speaks for it
             low, high = np.minimum(source[one], target[one]), np.maximum(source[one], target[one])

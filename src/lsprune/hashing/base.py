@@ -16,12 +16,13 @@ import numpy as np
 
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array, Owned
-from lsprune.kernels import Runtime, check_row, not_finite
+from lsprune.kernels import ROWS, Runtime, check_row, not_finite
 from lsprune.race import BITS, finish
 from lsprune.scales import Scale
 
 TABLE_ROWS = 1 << 14  # rows of a table made at a time
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
+MANY_STEPS = 2 * STEPS  # beyond so many, attributes are made integers once and not again for every block of functions
 NOBODY = 2**31 - 1  # no int32 key may reach this
 RACE_BITS = 18
 RACE = 1 << RACE_BITS  # times in a race are logarithms to base 2 in units of this
@@ -47,7 +48,10 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class NodeKeys:
-    """Keys that depend on the neighbour alone: `table[neighbour, z]` int32, 8 or 16 columns."""
+    """Keys that depend on the neighbour alone: `table[neighbour, z]` int32, 8 or 16 columns.
+
+    The table may be overwritten when the keys of other functions are asked for.
+    """
 
     table: Array
 
@@ -119,14 +123,44 @@ def uniform(view: View, draws: Array) -> Array:
 def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
     """<row, weights[z]> for every row of a part: `[R, width]`, int32 where that is exact, else int64."""
     small = scale.unit and part.rows.dim <= 1 << 17 and width is not None
-    out = view.runtime.zeros((part.rows.count, width or weights.shape[0]), np.int32 if small else np.int64)
     centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.project
     if isinstance(part.rows, SparseRows):
         return _project_sparse(view, part.rows, scale, centre, weights)
+    shape = (part.rows.count, width or weights.shape[0])
+    out = _table_again(view, shape) if small else view.runtime.zeros(shape, np.int64)
+    role = next((role for role, known in view.parts.items() if known is part), None)
+    if small and role is not None and view.total > MANY_STEPS:
+        q, again = quantised(view, role), view.runtime.module.project_quanta
+        view.runtime.spread(part.rows.count, lambda lo, hi: again(q[lo:hi], weights, out[lo:hi]), ROWS)
+        return out
     view.runtime.over_rows(
         part.rows, lambda block, lo, hi: kernel(block, scale.unit, scale.exponent, centre, weights, out[lo:hi])
     )
     return out
+
+
+def _table_again(view: View, shape: tuple[int, int]) -> Array:
+    """An int32 table to fill, the same for every block of functions: fresh memory costs as much as the keys."""
+    name = f"table {shape}"
+    if name not in view.cache:
+        view.cache[name] = view.runtime.zeros(shape, np.int32)
+    table: Array = view.cache[name]
+    return table
+
+
+def quantised(view: View, role: str) -> Array:
+    """The unit rows of a part as integers, `[R, d]` int8, made once: a quarter of what the attributes take."""
+    name = f"quantised {role}"
+    if name not in view.cache:
+        part, scale = view.parts[role], view.scales[role]
+        centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.quanta
+        q = view.runtime.zeros((part.rows.count, part.rows.dim), np.int8)
+        view.runtime.over_rows(
+            part.rows, lambda block, lo, hi: kernel(block, scale.unit, scale.exponent, centre, q[lo:hi])
+        )
+        view.cache[name] = q
+    rows: Array = view.cache[name]
+    return rows
 
 
 def _project_sparse(view: View, rows: SparseRows, scale: Scale, centre: Array, weights: Array) -> Array:

@@ -55,15 +55,13 @@ def tie_order(ties: int, seed: int, step: int, neighbour: int, slot: int) -> tup
 def _choose_owners(
     lo: int, hi: int, indptr: Array, neighbour: Array, key: Callable[[int, int], int], first: int, width: int,
     quota: Array, bases: Array, ties: int, seed: int, ranked: bool, out: Array, replace: bool = False,
-    one: bool = False,
 ) -> None:  # fmt: skip
     for u in range(lo, hi):
         base = int(bases[u]) if len(bases) else 0
 
         def order(step: int, slot: int, base: int = base) -> tuple[int, ...]:
-            z = 0 if one else step - 1
-            tie = tie_order(ties, seed, 1 if one else first + step, int(neighbour[slot]) - base, slot)
-            return (int(key(slot, z)), *tie)
+            tie = tie_order(ties, seed, first + step, int(neighbour[slot]) - base, slot)
+            return (int(key(slot, step - 1)), *tie)
 
         everything = range(int(indptr[u]), int(indptr[u + 1]))
         if not ranked and not replace and quota[u] >= len(everything):
@@ -105,13 +103,24 @@ def choose_again(
 
 
 def choose_bottom(
-    lo: int, hi: int, indptr: Array, neighbour: Array, keys: Array, quota: Array, bases: Array, ties: int, seed: int,
-    ranked: bool, rank: Array,
+    lo: int, hi: int, indptr: Array, neighbour: Array, keys: Array, first: int, quota: Array, bases: Array, ties: int,
+    seed: int, ranked: bool, taken: Array, ranks: Array,
 ) -> None:  # fmt: skip
-    """The quota[u] smallest of one function: every step uses key 1 and its tie order."""
-    origin, most = int(indptr[lo]), int(np.max(quota, initial=0))
-    _choose_owners(lo, hi, indptr, neighbour, lambda slot, z: keys[slot - origin, 0], 0, most, quota, bases, ties,
-                   seed, ranked, rank, one=True)  # fmt: skip
+    """Steps first+1, first+2, ... of the owners lo..hi, all by the one key keys[slot - indptr[lo], 0] and its ties."""
+    origin = int(indptr[lo])
+    for u in range(lo, hi):
+        base = int(bases[u]) if len(bases) else 0
+        slots = range(int(indptr[u]), int(indptr[u + 1]))
+        left = [slot for slot in slots if taken[slot] == 0]
+
+        def order(slot: int, base: int = base) -> tuple[int, ...]:
+            tie = tie_order(ties, seed, first + 1, int(neighbour[slot]) - base, slot)
+            return (int(keys[slot - origin, 0]), *tie)
+
+        for rank, slot in enumerate(sorted(left, key=order)[: max(int(quota[u]) - first, 0)], first + 1):
+            taken[slot] = 1
+            if ranked:
+                ranks[slot] = rank
 
 
 def quanta_of(row: list[float], unit: bool, exponent: int, centre: list[int]) -> list[int]:
@@ -181,6 +190,12 @@ def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, 
             for z, weight in enumerate(weights.tolist()):
                 out[i, z] = sum(a * b for a, b in zip(q, weight, strict=True))
     return bad
+
+
+def project_quanta(q: Array, weights: Array, out: Array) -> None:
+    """out[row, z] = <q[row], weights[z]> for rows that are integers already."""
+    out[:, : weights.shape[0]] = [[sum(a * b for a, b in zip(row, weight, strict=True)) for weight in weights.tolist()]
+                                  for row in q.tolist()]  # fmt: skip
 
 
 def _dense(indptr: Array, indices: Array, x: Array, dim: int) -> Array:

@@ -24,7 +24,7 @@ from lsprune.pruners.options import check_choice, check_flag
 from lsprune.pruners.similarity import ROLE, comparable, described
 from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
-from lsprune.select import TIES, Source, bases, group
+from lsprune.select import MOST_FUNCTIONS, TIES, Source, bases, group
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class LSP(Local):
     Args:
         k, keep, side, symmetric, self_loops, pooled, seed: as for every pruner.
         hash: a hash family, or its name with default options.
-        select: "functions": step z uses hash function z; "bottom": the k smallest of one function.
+        select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of function
+            257, except with `replace` or raw values); "bottom": the k smallest of one function.
         replace: True is Algorithm 1 to the letter: the union of the k winners, so an owner may keep fewer than k.
         ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
@@ -140,6 +141,11 @@ class LSP(Local):
         """The hash family."""
         assert isinstance(self.hash, Family)
         return self.hash
+
+    @property
+    def functions(self) -> int | None:
+        """How many steps have a hash function of their own; None: all, as in the paper (raw values, or replacement)."""
+        return None if self.replace or self.values == "raw" else MOST_FUNCTIONS
 
     @property
     def calibrates(self) -> bool:
@@ -245,7 +251,9 @@ class LSP(Local):
             return None if ready.weights is None else ready._handicap(graph, view).of(owned, start, stop)
 
         ties, bottom = TIES.index(self.ties), self.select == "bottom"
-        return Source(keys, bottom=bottom, replace=self.replace, ties=ties, check=check, added=added)
+        return Source(
+            keys, bottom=bottom, replace=self.replace, ties=ties, check=check, added=added, functions=self.functions
+        )
 
     def _parts(self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None) -> dict[str, Part]:
         parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes)

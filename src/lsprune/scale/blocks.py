@@ -141,8 +141,15 @@ def node_keys(
     for start in range(first, first + count, STEPS):
         some = min(STEPS, first + count - start)
         found = source.keys(start, some, total)
-        blocks.append(found.table[:, :some] if isinstance(found, NodeKeys) else found.of(0, len(rows)))
+        blocks.append(found.table[:, :some].copy() if isinstance(found, NodeKeys) else found.of(0, len(rows)))
     return np.concatenate(blocks, axis=1)
+
+
+def functions_needed(pruner: Local, steps: int) -> int:
+    """How many functions' keys decide the first `steps` steps of a pruner that keeps edges by their order."""
+    if not isinstance(pruner, LSP) or pruner.select == "bottom":
+        return 1
+    return steps if pruner.functions is None else min(steps, pruner.functions + 1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ from lsprune.errors import OptionError
 from lsprune.hashing import Auto, Both, Projection
 from lsprune.pruners import LSP
 from lsprune.pruners.contract import Local
+from lsprune.select import MOST_FUNCTIONS
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 LEAST_ROWS = 1 << 14  # edges read at a time at least
@@ -28,6 +29,7 @@ _PROGRAM = (
 )  # compiled code, buffers of the file formats, tables of hash functions: beyond what is there already
 _THREAD = 64 << 20  # keys and attribute rows of the block that a thread works on
 _BLOCK = 1 << 18  # edges whose keys fit in that
+_PAIRED = 400  # bytes for each edge of one owner: its pairs are made, and their ranks put in order, at one time
 _FLAGS = 4  # bytes a node: who had an edge and who has one left
 
 
@@ -107,10 +109,14 @@ class Ceiling:
 
     def check_owner(self, largest: int, pruner: Local, edge_attr: bool) -> None:
         """The same when the owner with most edges is known, whose keys are made at one time unless they are its
-        neighbours'."""
-        if largest > _BLOCK and not _by_neighbour(pruner, edge_attr):
-            steps = 1 if getattr(pruner, "select", "bottom") == "bottom" else 16
-            self.check(largest * steps * 8 * 3, f" for the {largest:,} edges of one owner with {pruner!r}")
+        neighbours', and whose edges may have to be put in order."""
+        if largest <= _BLOCK:
+            return
+        one_function = getattr(pruner, "select", "bottom") == "bottom"
+        keys = 0 if _by_neighbour(pruner, edge_attr) else 3 * 8 * (1 if one_function else 16)
+        ordered = one_function or pruner.symmetric or pruner.k is None or pruner.k > MOST_FUNCTIONS
+        order = 3 * 8 + (_PAIRED if pruner.symmetric else 2 * 8) if ordered else 0
+        self.check(largest * max(keys, order), f" for the {largest:,} edges of one owner with {pruner!r}")
 
 
 def _by_neighbour(pruner: Local, edge_attr: bool) -> bool:

@@ -54,10 +54,12 @@ def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tupl
         return None
     source = ready.source(graph, graph.grouped.owned, runtime) if graph.grouped else None
     assert source is not None
-    blocks = [source.keys(first, min(STEPS, steps - first), steps) for first in range(0, steps, STEPS)]
-    tables = [found.table for found in blocks if isinstance(found, NodeKeys)]
-    if len(tables) < len(blocks):
-        return None
+    tables = []
+    for first in range(0, steps, STEPS):
+        keys = source.keys(first, min(STEPS, steps - first), steps)
+        if not isinstance(keys, NodeKeys):
+            return None
+        tables.append(keys.table if steps <= STEPS else keys.table.copy())  # the next block may overwrite it
     return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
 
 

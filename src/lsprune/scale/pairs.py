@@ -1,11 +1,11 @@
-"""Symmetric masks of a graph on disk (DESIGN section 2.5): the rules of `lsprune.pairs`, for blocks of pairs.
+"""Symmetric masks of a graph on disk : the rules of `lsprune.pairs`, for blocks of pairs.
 
 All slots of a pair have the same smaller end, so that slots grouped by it can be put into pairs a block at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +21,7 @@ from lsprune.scale.work import Work
 from lsprune.select import FOREVER, OWNERS, Source, choose, neighbour_base_of_owner, target_count
 
 _SLOTS = 1 << 17  # put into pairs at a time
+Kept = Callable[[Pairs, Array, Array], Array]  # (pairs, owner and rank of each slot) -> whether each pair is kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ class PairBlocks:
         """Blocks of (slots, their owners, their ranks, pairs); without ranks the pairing of parallel edges is any."""
         for slots, owner, neighbour in self:
             rank = np.zeros(slots.shape, np.int64) if ranks is None else known(ranks[slots])
-            yield slots, owner, rank, pair_up(owner, neighbour, rank, nodes)
+            yield slots, owner, rank, pair_up(owner, neighbour, nodes).by_rank(rank)
 
 
 def symmetric_taken(
@@ -67,41 +68,59 @@ def symmetric_taken(
 ) -> Array:
     """taken `[slots]`: both directions of every kept pair, as `lsprune.pairs.symmetric_mask` in memory."""
     blocks, nodes = PairBlocks.of(owned, graph.num_nodes, work, runtime), graph.num_nodes
-    first = [(pairs.count, pairs.parallel) for _, _, _, pairs in blocks.paired(None, nodes)]
-    count, parallel = sum(number for number, _ in first), any(several for _, several in first)
     base, taken = neighbour_base_of_owner(graph, pruner.side), runtime.zeros(owned.neighbour.shape[0], np.uint8)
+    quota = runtime.zeros(owned.indptr.shape[0] - 1, np.int64)
+
+    def ranks_of(stop: Callable[[Array], bool] | None = None) -> Array:
+        return choose(owned, quota, source, base, pruner.seed, runtime, ranked=True, stop=stop)
+
+    kept: Kept
     if pruner.k is not None:
-        quota = _quota(owned, pruner.k, parallel, runtime)
-        ranks = choose(owned, quota, source, base, pruner.seed, runtime, ranked=True)
-        for slots, _, rank, pairs in blocks.paired(ranks, nodes):
-            taken[slots] = (pair_ranks(pairs, rank, mode) <= pruner.k)[pairs.of_slot]
-        return taken
-    assert pruner.keep is not None
-    target = int(target_count(pruner.keep, np.array([count]))[0])
+        k = quota[:] = pruner.k
+        ranks = ranks_of()
+        kept = lambda pairs, owner, rank: pair_ranks(pairs, rank, mode) <= k  # noqa: E731
+    else:
+        assert pruner.keep is not None
+        count = sum(pairs.count for _, _, _, pairs in blocks.paired(None, nodes))
+        target = int(target_count(pruner.keep, np.array([count]))[0])
 
-    def enough(ranks: Array) -> bool:
-        ready = (pair_ranks(pairs, rank, mode) < FOREVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
-        return not parallel and sum(int(some.sum()) for some in ready) >= target
+        def enough(ranks: Array) -> bool:
+            if target > sum(int(np.count_nonzero(ranks[lo:hi])) for lo, hi in spans(ranks.shape[0], OWNERS)):
+                return False  # a pair with a rank has an edge with one
+            ready = (pair_ranks(pairs, rank, mode) < FOREVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
+            return sum(int(some.sum()) for some in ready) >= target
 
-    quota = _quota(owned, 0, True, runtime)
-    ranks = choose(owned, quota, source, base, pruner.seed, runtime, ranked=True, stop=enough)
-    _take_best(blocks, ranks, nodes, mode, target, pruner.seed, taken, runtime)
+        for lo, hi in spans(quota.shape[0], OWNERS):
+            quota[lo:hi] = np.diff(owned.indptr[lo : hi + 1])
+        ranks = ranks_of(enough)
+        kept = _best(blocks, ranks, nodes, mode, target, pruner.seed, runtime)
+    quota[:] = 0
+    if _mark(blocks, ranks, nodes, kept, taken, owned, quota):
+        # Which of several parallel edges goes with the reverse that is kept: their owners go through all their steps.
+        more = ranks_of()
+        for lo, hi in spans(ranks.shape[0], OWNERS):
+            ranks[lo:hi] = np.where(ranks[lo:hi] == 0, more[lo:hi], ranks[lo:hi])
+        _mark(blocks, ranks, nodes, kept, taken, owned, quota)
     return taken
 
 
-def _quota(owned: Owned, k: int, all_ranks: bool, runtime: Runtime) -> Array:
-    """k for every owner; with `all_ranks` its degree where that is more."""
-    quota = runtime.zeros(owned.indptr.shape[0] - 1, np.int64)
-    quota[:] = k
-    for lo, hi in spans(quota.shape[0] if all_ranks else 0, OWNERS):
-        np.maximum(quota[lo:hi], np.diff(owned.indptr[lo : hi + 1]), out=quota[lo:hi])
-    return quota
+def _mark(blocks: PairBlocks, ranks: Array, nodes: int, kept: Kept, taken: Array, owned: Owned, quota: Array) -> bool:
+    """Mark the slots of kept pairs as taken; give the owners of undecided ones all their edges as quota.
+
+    Returns whether there are any such owners.
+    """
+    undecided = False
+    for slots, owner, rank, pairs in blocks.paired(ranks, nodes):
+        stays = kept(pairs, owner, rank)
+        taken[slots] = stays[pairs.of_slot]
+        owners = owner[pairs.undecided(rank, stays)]
+        quota[owners] = owned.indptr[owners + 1] - owned.indptr[owners]
+        undecided |= owners.size > 0
+    return undecided
 
 
-def _take_best(
-    blocks: PairBlocks, ranks: Array, nodes: int, mode: str, target: int, seed: int, taken: Array, runtime: Runtime
-) -> None:
-    """Mark the `target` first pairs by (rank, hash of the owner that gives it); an owner gives one pair a rank."""
+def _best(blocks: PairBlocks, ranks: Array, nodes: int, mode: str, target: int, seed: int, runtime: Runtime) -> Kept:
+    """A test for the `target` first pairs by (rank, hash of the owner that gives it); it gives each rank once."""
     counts = np.zeros(1, np.int64)
     for _, _, rank, pairs in blocks.paired(ranks, nodes):
         of_pair = pair_ranks(pairs, rank, mode)
@@ -109,15 +128,18 @@ def _take_best(
         found[: counts.shape[0]] += counts
         counts = found
     if target == 0:
-        return
+        return lambda pairs, owner, rank: np.zeros(pairs.count, bool)
     total = np.cumsum(counts)
     last = int(np.searchsorted(total, target))  # the rank at which the budget ends
     left = target - int(total[last] - counts[last])
     limit = _limit(blocks, ranks, nodes, mode, seed, last, int(counts[last]), left, runtime)
-    for slots, owner, rank, pairs in blocks.paired(ranks, nodes):
+
+    def kept(pairs: Pairs, owner: Array, rank: Array) -> Array:
         of_pair = pair_ranks(pairs, rank, mode)
-        kept = (of_pair < last) | ((of_pair == last) & (_givers(pairs, owner, rank, of_pair, seed) <= limit))
-        taken[slots] = kept[pairs.of_slot]
+        at_limit = (of_pair == last) & (_givers(pairs, owner, rank, of_pair, seed) <= limit)
+        return np.asarray((of_pair < last) | at_limit)
+
+    return kept
 
 
 def _limit(

@@ -62,10 +62,19 @@ def quanta(x: Array, unit: bool, exponent: int, centre: Array, out: Array) -> in
 def project(x: Array, unit: bool, exponent: int, centre: Array, weights: Array, out: Array) -> int:
     pattern = x.view(np.int32)
     if out.dtype == np.int32:
-        padded = np.zeros((out.shape[1], -(-x.shape[1] // 32) * 32), np.int16)
-        padded[: weights.shape[0], : weights.shape[1]] = weights
-        return int(quantise.project_unit(x, pattern, exponent, centre, padded, out))
+        return int(quantise.project_unit(x, pattern, exponent, centre, _padded(weights, out.shape[1]), out))
     return int(quantise.project_wide(x, pattern, unit, exponent, centre, weights, out))
+
+
+def project_quanta(q: Array, weights: Array, out: Array) -> None:
+    quantise.project_quanta(q, _padded(weights, out.shape[1]), out)
+
+
+def _padded(weights: Array, functions: int) -> Array:
+    """Weights with zeros up to so many functions and a multiple of 32 columns, as vector instructions read them."""
+    padded = np.zeros((functions, -(-weights.shape[1] // 32) * 32), np.int16)
+    padded[: weights.shape[0], : weights.shape[1]] = weights
+    return padded
 
 
 def unit_values(indptr: Array, x: Array, out: Array) -> int:

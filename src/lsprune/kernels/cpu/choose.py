@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
+from lsprune.kernels.cpu.order import nth_smallest, ordered_bits, sort_by
 from lsprune.kernels.cpu.vector import (
     at_most_8,
     at_most_16,
@@ -26,6 +27,7 @@ BY_HASH, BY_ID, BY_POSITION = 0, 1, 2
 NOBODY = np.int32(2**31 - 1)  # larger than any key
 AHEAD = 12  # rows asked for in advance
 TINY = 32  # up to this degree and 8 steps: all keys of the owner in registers
+HEAP_MOST = 128  # up to so many kept edges: a heap; above: digits, in time that does not depend on how many are kept
 SMALL = 64  # up to this degree: minima first, collisions after; above: the chain, which then rejects most edges at once
 
 
@@ -236,54 +238,156 @@ def choose_again(lo, hi, indptr, neighbour, keys, first, quota, bases, ties, see
 
 
 @kernel
-def comes_before(a, b, keys, origin, neighbour, base, ties, seed):
+def comes_before(a, b, keys, origin, neighbour, base, ties, seed, step):
     """Whether slot a goes before slot b under the one key of `choose_bottom`."""
     key, other = keys[a - origin, 0], keys[b - origin, 0]
     if key != other:
         return key < other
-    return tied_before(ties, seed, 1, neighbour[a] - base, neighbour[b] - base, a, b)
+    return tied_before(ties, seed, step, neighbour[a] - base, neighbour[b] - base, a, b)
 
 
 @kernel
-def sink(heap, at, size, keys, origin, neighbour, base, ties, seed):
+def sink(heap, at, size, keys, origin, neighbour, base, ties, seed, step):
     """Restore the heap (the last in order on top) below position `at`."""
     while True:
         child = 2 * at + 1
         if child >= size:
             return
-        if child + 1 < size and comes_before(heap[child], heap[child + 1], keys, origin, neighbour, base, ties, seed):
+        if child + 1 < size and comes_before(
+            heap[child], heap[child + 1], keys, origin, neighbour, base, ties, seed, step
+        ):
             child += 1
-        if not comes_before(heap[at], heap[child], keys, origin, neighbour, base, ties, seed):
+        if not comes_before(heap[at], heap[child], keys, origin, neighbour, base, ties, seed, step):
             return
         heap[at], heap[child] = heap[child], heap[at]
         at = child
 
 
 @kernel
-def choose_bottom(lo, hi, indptr, neighbour, keys, quota, bases, ties, seed, ranked, rank):
-    """The quota[u] least edges of each owner lo..hi by one key, keys[slot - indptr[lo], 0]; rank[slot] = 1, 2, ..."""
-    heap = np.empty(0, np.int64)
-    origin = indptr[lo]
+def smallest_by_heap(start, stop, keys, origin, neighbour, base, ties, seed, step, size, heap, taken):
+    """Put the `size` first of an owner's slots that are not taken on the heap."""
+    filled = 0
+    for slot in range(start, stop):
+        if taken[slot]:
+            continue
+        if filled < size:
+            heap[filled] = slot
+            filled += 1
+            if filled == size:
+                for at in range(size // 2 - 1, -1, -1):
+                    sink(heap, at, size, keys, origin, neighbour, base, ties, seed, step)
+        elif comes_before(slot, heap[0], keys, origin, neighbour, base, ties, seed, step):
+            heap[0] = slot
+            sink(heap, 0, size, keys, origin, neighbour, base, ties, seed, step)
+
+
+BY_KEY, BY_TIE_HASH, BY_NEIGHBOUR = 0, 1, 2  # what slots are ordered by, in this order; then by position
+
+
+@kernel
+def slot_value(slot, level, keys, origin, neighbour, base, seed, step):
+    """What a slot is ordered by at one of these levels, as a uint64."""
+    if level == BY_KEY:
+        return ordered_bits(keys[slot - origin, 0])
+    if level == BY_TIE_HASH:
+        return mix(mix(mix(mix(seed) ^ np.uint64(TIE)) ^ np.uint64(step)) ^ np.uint64(neighbour[slot] - base))
+    return np.uint64(neighbour[slot] - base)
+
+
+@kernel
+def level_counts(ties, level):
+    """Whether the tie rule looks at this level."""
+    return level == BY_KEY or (level == BY_TIE_HASH and ties == BY_HASH) or (level == BY_NEIGHBOUR and ties <= BY_ID)
+
+
+@kernel
+def take_smallest(start, stop, keys, origin, neighbour, base, ties, seed, step, size, slots, values, taken):
+    """Take the `size` first of an owner's slots that are not taken: all below a limit, then those equal to it by the
+    next level of the order."""
+    count = 0
+    for slot in range(start, stop):
+        if taken[slot] == 0:
+            slots[count] = slot
+            count += 1
+    for level in range(3):
+        if size >= count:
+            break
+        if not level_counts(ties, level):
+            continue
+        for i in range(count):
+            values[i] = slot_value(slots[i], level, keys, origin, neighbour, base, seed, step)
+        limit = nth_smallest(values, count, size)
+        equal = 0
+        for i in range(count):
+            value = slot_value(slots[i], level, keys, origin, neighbour, base, seed, step)
+            if value < limit:
+                taken[slots[i]] = 1
+                size -= 1
+            elif value == limit:
+                slots[equal] = slots[i]
+                equal += 1
+        count = equal
+    for i in range(min(size, count)):  # what is equal in everything: by position
+        taken[slots[i]] = 1
+
+
+@kernel
+def rank_taken(start, stop, keys, origin, neighbour, base, ties, seed, step, slots, values, taken, ranks):
+    """ranks[slot] = step, step + 1, ... for the taken slots of an owner that have no rank yet, in their order."""
+    spare_slots, spare_values = np.empty_like(slots), np.empty_like(values)
+    for lowest_level in (BY_KEY, BY_NEIGHBOUR):  # ties are rare: look first whether there are any
+        count = 0
+        for slot in range(start, stop):
+            if taken[slot] and ranks[slot] == 0:
+                slots[count] = slot
+                count += 1
+        for level in range(lowest_level, -1, -1):
+            if level_counts(ties, level):
+                for i in range(count):
+                    values[i] = slot_value(slots[i], level, keys, origin, neighbour, base, seed, step)
+                sort_by(values, slots, count, spare_values, spare_slots)
+        tied = False
+        for i in range(1, count):
+            tied |= values[i] == values[i - 1]
+        if not tied:
+            break
+    for i in range(count):
+        ranks[slots[i]] = step + i
+
+
+@kernel
+def choose_bottom(lo, hi, indptr, neighbour, keys, first, quota, bases, ties, seed, ranked, taken, ranks):
+    """Steps first+1, first+2, ... of the owners lo..hi, all by one key, keys[slot - indptr[lo], 0].
+
+    taken[slot] becomes 1 and, with `ranked`, ranks[slot] the step. Slots taken before are passed over.
+    """
+    heap = np.empty(HEAP_MOST, np.int64)
+    slots = np.empty(0, np.int64)
+    values = np.empty(0, np.uint64)
+    origin, step = indptr[lo], first + 1
     for u in range(lo, hi):
         start, stop = indptr[u], indptr[u + 1]
-        size = min(quota[u], stop - start)
+        size = min(quota[u], stop - start) - first
         if size <= 0:
             continue
-        if not ranked and size == stop - start:
-            rank[start:stop] = 1
+        if not ranked and quota[u] >= stop - start:
+            if first == 0:
+                taken[start:stop] = 1
             continue
         base = bases[u] if bases.shape[0] else np.int64(0)
-        if heap.shape[0] < size:
-            heap = np.empty(2 * size, np.int64)
-        for index in range(size):
-            heap[index] = start + index
-        for at in range(size // 2 - 1, -1, -1):
-            sink(heap, at, size, keys, origin, neighbour, base, ties, seed)
-        for slot in range(start + size, stop):
-            if comes_before(slot, heap[0], keys, origin, neighbour, base, ties, seed):
-                heap[0] = slot
-                sink(heap, 0, size, keys, origin, neighbour, base, ties, seed)
-        for left in range(size, 0, -1):
-            rank[heap[0]] = left
-            heap[0] = heap[left - 1]
-            sink(heap, 0, left - 1, keys, origin, neighbour, base, ties, seed)
+        if size <= HEAP_MOST:
+            smallest_by_heap(start, stop, keys, origin, neighbour, base, ties, seed, step, size, heap, taken)
+            for left in range(size, 0, -1):
+                if ranked:
+                    taken[heap[0]] = 1
+                    ranks[heap[0]] = first + left
+                    heap[0] = heap[left - 1]
+                    sink(heap, 0, left - 1, keys, origin, neighbour, base, ties, seed, step)
+                else:
+                    taken[heap[left - 1]] = 1
+            continue
+        if slots.shape[0] < stop - start:
+            slots, values = np.empty(stop - start, np.int64), np.empty(stop - start, np.uint64)
+        take_smallest(start, stop, keys, origin, neighbour, base, ties, seed, step, size, slots, values, taken)
+        if ranked:
+            rank_taken(start, stop, keys, origin, neighbour, base, ties, seed, step, slots, values, taken, ranks)

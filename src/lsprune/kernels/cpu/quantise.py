@@ -154,6 +154,17 @@ def project_unit(x, bits, exponent, centre, weights, out):
 
 
 @kernel
+def project_quanta(q, weights, out):
+    """out[row, z] = <q[row], weights[z]>: `project_unit` of rows that are integers already, q[R, d] int8."""
+    padded = np.zeros(weights.shape[1], np.int16)
+    for row in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            padded[j] = q[row, j]
+        for first in range(0, weights.shape[0], 8):
+            dots(padded, weights, first, weights.shape[1] // 32, out, row)
+
+
+@kernel
 def project_wide(x, bits, unit, exponent, centre, weights, out):
     """As `project_unit` with int64 sums, for raw rows, wide weights and very many columns."""
     dim = x.shape[1]

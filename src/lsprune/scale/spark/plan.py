@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from lsprune.baselines import First
 from lsprune.errors import GraphError, OptionError
 from lsprune.pruners import LSP, Local, Pruner
-from lsprune.scale.blocks import Needs, check, is_fitted, needs
+from lsprune.scale.blocks import Needs, check, functions_needed, is_fitted, needs
 from lsprune.scale.spark.budget import Budget, budget
 from lsprune.scale.spark.fitting import Items, check_alike, fitted
 from lsprune.scale.spark.folds import top
@@ -175,7 +175,7 @@ class Plan:
     ) -> tuple[Select, DataFrame]:
         """The selecting task, and the edges with all that it needs of their ends."""
         want, rows = needs(self.pruner), self._rows()
-        steps = 1 if getattr(self.pruner, "select", "bottom") == "bottom" else allowed.most
+        steps = functions_needed(self.pruner, allowed.most)
         ready = want.by_node and (want.neighbour or want.degree) and steps <= max(self._dim(), MOST_KEYS)
         if want.neighbour or want.degree:
             some = self._about(chosen_from, want.neighbour, want.degree)
