@@ -20,10 +20,12 @@ print([digest(name) for name in GOLDEN])
 """
 
 
-def golden_graph() -> Graph:
-    """A graph made without any random generator of numpy, whose stream may change."""
+def golden_graph(hub: bool = False) -> Graph:
+    """A graph made without any random generator of numpy, whose stream may change; with a hub of 1,000 edges."""
     e = np.arange(4000, dtype=np.int64)
     source, target = (e * e * 7 + e * 13) % 211, (e * 31 + e // 17) % 211
+    if hub:
+        target[:1000] = 5
     x = ((np.arange(211)[:, None] * 37 + np.arange(12)[None, :] * 101 + 5) % 97).astype(np.float32) - 48
     attr = ((e[:, None] * 11 + np.arange(3)[None, :] * 29) % 53).astype(np.float32) / 8
     return Graph.from_edges((source, target), num_nodes=211, x=x, edge_attr=attr)
@@ -41,6 +43,8 @@ PRUNERS = {
     "paper t": LSP.paper("t", k=3),
     "published p": LSP.published("p", k=3),
     "published t": LSP.published("t", k=3),
+    "hub": LSP(keep=0.9),
+    "hub bottom": LSP(keep=0.9, select="bottom"),
     "random": Random(keep=0.5),
     "local random": LocalRandom(k=3),
 }
@@ -57,6 +61,8 @@ GOLDEN = {
     "paper t": "571e568f1a4cd031",
     "published p": "bb0596720b51b3d7",
     "published t": "5f89ee3faf966a52",
+    "hub": "7ef3c9ace88e8a87",
+    "hub bottom": "4b689997239df06e",
     "random": "113d6f69d98bfbbf",
     "local random": "7bca7bb133a1b84f",
 }
@@ -64,7 +70,7 @@ GOLDEN = {
 
 def digest(name: str) -> str:
     """The first 16 hex digits of the SHA-256 of a mask, one byte an edge."""
-    return hashlib.sha256(PRUNERS[name].mask(golden_graph()).astype(np.uint8).tobytes()).hexdigest()[:16]
+    return hashlib.sha256(PRUNERS[name].mask(golden_graph("hub" in name)).astype(np.uint8).tobytes()).hexdigest()[:16]
 
 
 @pytest.mark.parametrize("name", PRUNERS)

@@ -29,7 +29,7 @@ _PROGRAM = (
 )  # compiled code, buffers of the file formats, tables of hash functions: beyond what is there already
 _THREAD = 64 << 20  # keys and attribute rows of the block that a thread works on
 _BLOCK = 1 << 18  # edges whose keys fit in that
-_PAIRED = 400  # bytes for each edge of one owner: its pairs are made, and their ranks put in order, at one time
+_PAIRED = 320  # bytes for each edge of one owner: its pairs are made, and their ranks put in order, at one time
 _FLAGS = 4  # bytes a node: who had an edge and who has one left
 
 
