@@ -1,4 +1,4 @@
-"""What a hub costs: a star whose centre keeps half of its edges, and a symmetric graph with a hub and parallel edges."""
+"""What a hub costs: a star whose centre keeps half of its edges, and a symmetric one with an edge that occurs twice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def main() -> None:
     )
     line("LSP(keep=0.5)", f"{one_run['functions']:.2f} s", "target for 20 million edges: 20 s")
     line('LSP(keep=0.5, select="bottom")', f"{one_run['bottom']:.2f} s")
-    del graph
     small = max(edges // 400, 10)
     plain, doubled = both_ways(star(small), 0), both_ways(star(small), 1)
     pruner = LSP(k=8, symmetric="union")
