@@ -58,6 +58,8 @@ def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tupl
     tables = [found.table for found in blocks if isinstance(found, NodeKeys)]
     if len(tables) < len(blocks):
         return None
+    if not tables:  # k=0: nobody asks for a key
+        return ready, lambda ids: np.zeros((ids.shape[0], 0), np.int64)
     return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
 
 
