@@ -1,4 +1,4 @@
-"""Fault injection: a stream that is stopped at a chosen point, its files damaged, and what a resumed run makes of it."""
+"""Fault injection: a stream is stopped at a chosen point, its files are damaged, and it is resumed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Case:
         graph = random_graph(8, nodes=NODES, edges=EDGES)
         ends = np.stack(graph.ends())
         ends = ends[:, np.argsort(ends[1], kind="stable")] if self.ordered else ends
-        table = dict(zip(("source", "target"), ([f"u{i}" for i in end] if self.strings else end for end in ends)))
+        columns = [[f"u{i}" for i in end] if self.strings else end for end in ends]
+        table = dict(zip(("source", "target"), columns, strict=True))
         table |= {name: np.random.default_rng(1).random(EDGES) for name in self.edge_attr}
         whole = pa.table(table)
         if self.suffix == ".parquet":

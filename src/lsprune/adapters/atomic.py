@@ -74,9 +74,20 @@ def create_new(path: Path) -> BinaryIO:
 
 def open_regular(path: Path) -> BinaryIO:
     """An existing file, for reading; OptionError where it is a symbolic link or anything but a regular file."""
+    _refuse_irregular(path)
+    return os.fdopen(os.open(path, os.O_RDONLY | _NO_FOLLOW), "rb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """A file, new or not, to append to; OptionError as by `open_regular`."""
+    if os.path.lexists(path):
+        _refuse_irregular(path)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_FOLLOW, 0o666), "ab")
+
+
+def _refuse_irregular(path: Path) -> None:
     if not stat.S_ISREG(path.lstat().st_mode):
         raise OptionError(f"{path} is not a regular file; move it away")
-    return os.fdopen(os.open(path, os.O_RDONLY | _NO_FOLLOW), "rb")
 
 
 def remove_abandoned(path: str | os.PathLike[str], *, follow: bool = True) -> list[Path]:

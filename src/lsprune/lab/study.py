@@ -323,7 +323,7 @@ def _begin_process(jobs: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it is gone, even if that was killed: nobody takes its results."""
+    """End this process as soon as the one that started it is gone, even if it was killed: nobody takes the results."""
     parent = parent_process()
     assert parent is not None
 

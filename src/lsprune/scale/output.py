@@ -59,6 +59,8 @@ class Output:
             raise OptionError(f"the output must be a file, for the input is one, but {path} is a folder")
         if not several and _suffixes(path) != _suffixes(given):
             raise FormatError(f"{path}: the output must have the input's format, {''.join(_suffixes(given))}")
+        if not several and manifest_of(path).is_dir():
+            raise OptionError(f"{manifest_of(path)} is in the way: the manifest of the output gets this name")
         return cls(path, several)
 
     @property
