@@ -170,6 +170,24 @@ def test_the_journal_names_only_what_is_on_the_disk(tmp_path):
     assert not (tmp_path / "w").exists()
 
 
+def test_a_stage_whose_file_has_changed_is_taken_back_and_no_other(tmp_path):
+    with pytest.raises(KeyboardInterrupt), working(tmp_path / "w", {}, resume=True) as work:
+        for number in (1, 10):
+            work.create(f"numbers{number}", 5, np.int32)[:] = number
+            work.spool(f"rows{number}", np.int64).add(np.arange(number))
+            work.finish(f"file {number}", None, f"numbers{number}", f"rows{number}")
+            assert work.has(f"file {number}")
+        raise KeyboardInterrupt
+    (tmp_path / "w" / "rows1").write_bytes(np.arange(1, 2).tobytes())
+    said = []
+    with working(tmp_path / "w", {}, resume=True, say=said.append) as work:
+        assert not work.has("file 1")
+        assert work.has("file 10")
+        assert set(work.done) == {"task", "file 10"}
+        np.testing.assert_array_equal(work.spooled("rows10", np.int64), np.arange(10))
+    assert said == [f"{tmp_path / 'w' / 'rows1'} is not as it was written; it is made again"]
+
+
 def test_stopped_after_the_last_step_it_is_found_complete(place, monkeypatch):
     run(place, "whole")
     remove, calls = working_folder.shutil.rmtree, []

@@ -16,7 +16,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -206,13 +206,14 @@ def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, kee
 
     With `keep` the folder and that file stay. Symbolic links are removed, and not what they name.
     """
-    for path in folder.iterdir():
-        if path.name == marker:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=ignore_errors)
-        else:
-            path.unlink(missing_ok=True)
+    with suppress(OSError) if ignore_errors else nullcontext():
+        for path in folder.iterdir():
+            if path.name == marker:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
     if not keep:
         shutil.rmtree(folder, ignore_errors=ignore_errors)
 
