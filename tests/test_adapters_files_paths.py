@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from files_helpers import EDGES, MASK, names, parquet, save
+from lsprune.adapters.atomic import atomic_write
 from lsprune.adapters.files import check_output, read_edges, write_edges
 from lsprune.errors import FormatError, OptionError
 
@@ -50,3 +51,15 @@ def test_bad_paths_and_options(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="mask must be 5 booleans"):
             write_edges(tmp_path / "out.npz", read, mask)
     assert names(tmp_path) == ["folder.parquet", "in.npz"]
+
+
+def test_what_a_killed_process_left_of_the_same_output_is_removed(tmp_path: Path) -> None:
+    read, out = read_edges(save(tmp_path / "in.npz", edge_index=EDGES)), tmp_path / "out.npz"
+    with atomic_write(out):
+        made = next(tmp_path.glob(".lsprune-*.tmp"))
+        made.with_name(made.name.replace(".tmp", "0.tmp")).write_bytes(b"half")
+    assert len(list(tmp_path.glob(".lsprune-*.tmp"))) == 1
+    write_edges(tmp_path / "another.npz", read, MASK)
+    assert len(list(tmp_path.glob(".lsprune-*.tmp"))) == 1
+    write_edges(out, read, MASK)
+    assert names(tmp_path) == ["another.npz", "in.npz", "out.npz"]

@@ -150,3 +150,21 @@ def test_options_of_stream_need_stream(place, option):
     done = RUNNER.invoke(app, [*map(str, command), *option])
     assert done.exit_code == 1
     assert f"{option[0]} goes with --stream" in done.stderr
+
+
+def test_a_changed_output_and_a_damaged_journal_are_one_line(place):
+    assert run(place).exit_code == 0
+    path = place / "out" / "1.parquet"
+    path.write_bytes(path.read_bytes()[:100])
+    done = run(place, "--resume")
+    assert done.exit_code == 1
+    assert f"error: {place / 'out'} is not as it was written" in done.stderr
+    shutil.rmtree(place / "out")
+    (place / "out.lsprune-work").mkdir()
+    (place / "out.lsprune-work" / "journal.json").write_text('{"done": {"task": {}}, "files": {}}')
+    done = run(place, "--resume")
+    assert done.exit_code == 1
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error")]
+    assert len(errors) == 1
+    assert f"remove {place / 'out.lsprune-work'} to begin again" in errors[0]
+    assert not (place / "out").exists()

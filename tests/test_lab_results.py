@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from lsprune import FormatError
+from lsprune import FormatError, OptionError
 from lsprune.lab.results import Results
 
 
@@ -102,3 +102,15 @@ def test_a_kill_at_any_moment_loses_no_finished_run(tmp_path):
     process.stdout.close()
     keys = Results(path).keys()
     assert {str(i) for i in said} | set(rest) <= keys
+
+
+def test_a_cut_line_is_not_put_aside_through_a_link(tmp_path):
+    results = Results(tmp_path / "toy.jsonl")
+    results.path.write_bytes(b'{"key": "a"}\n{"key": "b", "val')
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "toy.partial").symlink_to("mine.txt")
+    before = results.path.read_bytes()
+    with pytest.raises(OptionError, match=r"toy\.partial is not a regular file"), results.writing():
+        pass
+    assert results.path.read_bytes() == before
+    assert (tmp_path / "mine.txt").read_text() == "mine"

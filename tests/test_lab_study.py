@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -177,6 +181,32 @@ def test_several_jobs_do_every_run_once(monkeypatch, tmp_path):
 
 def fake_run(run: Run, *, device: str, data: str | None) -> tuple:
     return run, 0.0, {"key": run.key, "run": dataclasses.asdict(run), "pid": os.getpid()}
+
+
+STUDY_WITHOUT_END = """
+import os, sys, threading
+from lsprune.lab.study import _side_by_side
+
+def work(run):
+    print(os.getpid(), flush=True)
+    threading.Event().wait()
+
+if __name__ == "__main__":
+    list(_side_by_side(work, iter([1, 2]), (), 2))
+"""
+
+
+def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path):
+    (tmp_path / "endless.py").write_text(STUDY_WITHOUT_END)
+    parent = subprocess.Popen([sys.executable, tmp_path / "endless.py"], stdout=subprocess.PIPE, text=True)
+    workers = [int(parent.stdout.readline()) for _ in range(2)]
+    try:
+        parent.kill()
+        parent.communicate(timeout=60)  # to the end of what they write: as long as one of them lives, there is none
+    finally:
+        for worker in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
 
 
 def test_an_error_in_another_process_stops_the_study(monkeypatch, tmp_path):

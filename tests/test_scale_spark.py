@@ -38,7 +38,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from lsprune.cli.spark import _cause  # noqa: E402
+from lsprune.cli.spark import _cause, _check_paths  # noqa: E402
 from lsprune.scale.spark import budget as budgets  # noqa: E402
 from lsprune.scale.spark import fit_spark, plan, prune_spark  # noqa: E402
 from lsprune.scale.spark.budget import Budget  # noqa: E402
@@ -468,3 +468,9 @@ def test_the_innermost_cause_is_what_is_said():
     assert _cause(lines) == "E: a.parquet is not"
     assert _cause(lines[:2]) == ": org.X: job failed"
     assert _cause(["[NO_FILE] there is none"]) == "[NO_FILE] there is none"
+
+
+def test_a_link_to_nothing_is_in_the_way_before_any_work(tmp_path):
+    (tmp_path / "out").symlink_to("absent")
+    with pytest.raises(OptionError, match="must not exist yet"):
+        _check_paths(str(tmp_path / "out"))

@@ -105,7 +105,11 @@ ONCE = [
     LSP(k=2, hash="signs", select="bottom", self_loops="drop"),
     LSP(k=3, replace=True),
     LSP(k=2, hash=Codebook()),
+    LSP(k=0),
+    LSP(k=0, hash="signs", self_loops="edge"),
+    LSP(k=0, hash="identity"),
     LocalRandom(k=2),
+    LocalRandom(k=0),
 ]
 
 

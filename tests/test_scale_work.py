@@ -22,6 +22,7 @@ from lsprune import LSP, FormatError, OptionError
 from lsprune.kernels import scratch
 from lsprune.scale import work as working_folder
 from lsprune.scale.manifest import Manifest
+from lsprune.scale.output import MARKER
 from lsprune.scale.stream import prune_stream
 from lsprune.scale.work import working
 
@@ -148,7 +149,7 @@ def test_another_task_is_not_continued(tmp_path):
     with pytest.raises(OptionError, match="seed must be as in the run that is continued: 0 then, 1 now"):
         begin({"k": 1, "seed": 1})
     (tmp_path / "w" / "journal.json").write_text("[]")
-    with pytest.raises(FormatError, match="not a journal"):
+    with pytest.raises(FormatError, match=r"damaged, or not a journal of lsprune; remove .*w to begin again"):
         begin({"k": 1, "seed": 0})
 
 
@@ -159,13 +160,32 @@ def test_the_journal_names_only_what_is_on_the_disk(tmp_path):
         work.finish("count", 5, "numbers")
         work.create("more", 3, np.int32)
         raise KeyboardInterrupt
-    assert set(json.loads((tmp_path / "w" / "journal.json").read_text())) == {"task", "count"}
+    assert set(json.loads((tmp_path / "w" / "journal.json").read_text())["done"]) == {"task", "count"}
     with working(tmp_path / "w", {}, resume=True) as work:
+        assert work.has("count")
         assert work.done["count"] == 5
         np.testing.assert_array_equal(work.array("numbers"), np.arange(5))
         work.forget("count")
-        assert "count" not in json.loads((tmp_path / "w" / "journal.json").read_text())
+        assert "count" not in json.loads((tmp_path / "w" / "journal.json").read_text())["done"]
     assert not (tmp_path / "w").exists()
+
+
+def test_a_stage_whose_file_has_changed_is_taken_back_and_no_other(tmp_path):
+    with pytest.raises(KeyboardInterrupt), working(tmp_path / "w", {}, resume=True) as work:
+        for number in (1, 10):
+            work.create(f"numbers{number}", 5, np.int32)[:] = number
+            work.spool(f"rows{number}", np.int64).add(np.arange(number))
+            work.finish(f"file {number}", None, f"numbers{number}", f"rows{number}")
+            assert work.has(f"file {number}")
+        raise KeyboardInterrupt
+    (tmp_path / "w" / "rows1").write_bytes(np.arange(1, 2).tobytes())
+    said = []
+    with working(tmp_path / "w", {}, resume=True, say=said.append) as work:
+        assert not work.has("file 1")
+        assert work.has("file 10")
+        assert set(work.done) == {"task", "file 10"}
+        np.testing.assert_array_equal(work.spooled("rows10", np.int64), np.arange(10))
+    assert said == [f"{tmp_path / 'w' / 'rows1'} is not as it was written; it is made again"]
 
 
 def test_stopped_after_the_last_step_it_is_found_complete(place, monkeypatch):
@@ -180,7 +200,7 @@ def test_stopped_after_the_last_step_it_is_found_complete(place, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(place, "out", resume=True)
     monkeypatch.setattr(working_folder.shutil, "rmtree", remove)
-    assert calls == [place / "out.lsprune-work"]
+    assert calls == [place / "out.lsprune-work" / "scratch"]
     with pytest.raises(OptionError, match="complete and was made with other options"):
         prune_stream(place / "in", place / "out", LSP(k=1), features=place / "x.npy", memory="3GB", resume=True)
     run(place, "out", resume=True)
@@ -199,6 +219,7 @@ def test_what_another_run_left_does_not_get_into_the_output(place):
     stale = place / "out.lsprune-part"
     (stale / "sub").mkdir(parents=True)
     (stale / "9.parquet").write_bytes(b"old")
+    (stale / MARKER).touch()
     run(place, "out")
     assert set(contents(place / "out")) == {"0.parquet", "1.parquet", "2.parquet", "_lsprune.json"}
     assert not stale.exists()

@@ -1,7 +1,12 @@
-"""Files that appear whole or not at all: a temporary file in the same folder, fsync, rename (EVIDENCE §6)."""
+"""Files that appear whole or not at all: a temporary file in the same folder, fsync, rename.
+
+A temporary file has a random name that also says which file it becomes, and is locked while its process lives. What a
+killed process left behind can so be told from the work of another one.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import stat
@@ -10,15 +15,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 from lsprune.errors import OptionError
+
+_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterator[BinaryIO]:
     """A binary file handle whose content becomes `path` when the block ends without an error.
 
     On any error the temporary file is removed and an existing file at `path` stays as it was. The mode of a replaced
-    file is kept, and a symbolic link keeps pointing at the file that it names.
+    file is kept.
+
+    Args:
+        follow: a symbolic link at `path` keeps pointing at the file that it names, which is replaced. For files whose
+            names a user did not choose, False: the link itself is replaced, and what it names stays as it is.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -27,11 +43,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ...     (Path(folder) / "out.bin").read_bytes()
     b'whole'
     """
-    final = Path(os.path.realpath(path))
+    final = _final(path, follow)
     mode = _mode(final)
-    temporary = final.with_name(f".lsprune-{secrets.token_hex(8)}.tmp")
-    # Not tempfile.mkstemp: its files are private to the user, and this one is to have the mode any new file gets.
-    descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    temporary = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
+    descriptor = _create(temporary)
+    lock = _locked_copy(descriptor)
     try:
         with os.fdopen(descriptor, "w+b") as handle:
             yield handle
@@ -44,13 +60,90 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
     _sync_folder(final.parent)
+
+
+def create_new(path: Path) -> BinaryIO:
+    """A new binary file for writing and reading, in the place of a file that is there; a link is never followed."""
+    path.unlink(missing_ok=True)
+    return os.fdopen(_create(path), "w+b")
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """An existing file, for reading; OptionError where it is a symbolic link or anything but a regular file."""
+    _refuse_irregular(path)
+    return os.fdopen(os.open(path, os.O_RDONLY | _NO_FOLLOW), "rb")
+
+
+def open_to_append(path: Path) -> BinaryIO:
+    """A file, new or not, to append to; OptionError as by `open_regular`."""
+    if os.path.lexists(path):
+        _refuse_irregular(path)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_FOLLOW, 0o666), "ab")
+
+
+def _refuse_irregular(path: Path) -> None:
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OptionError(f"{path} is not a regular file; move it away")
+
+
+def remove_abandoned(path: str | os.PathLike[str], *, follow: bool = True) -> list[Path]:
+    """Remove the temporary files of `path` that killed processes left behind; which ones.
+
+    Those of other files, and those that a process is still writing, stay.
+    """
+    final = _final(path, follow)
+    if fcntl is None or not final.parent.is_dir():  # nothing tells whether their process lives
+        return []
+    return [found for found in sorted(final.parent.glob(f"{_prefix(final)}*.tmp")) if _remove_unlocked(found)]
+
+
+def _remove_unlocked(path: Path) -> bool:
+    try:
+        with open_regular(path) as handle:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+    except (OSError, OptionError):  # locked, gone, or not ours
+        return False
+    return True
+
+
+def _final(path: str | os.PathLike[str], follow: bool) -> Path:
+    """The path at which the file will be: links to folders are followed always, one to the file only with `follow`."""
+    if follow:
+        return Path(os.path.realpath(path))
+    path = Path(path)
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+def _prefix(final: Path) -> str:
+    """How the names of the temporary files of a file begin; a digest, for the name itself may be too long."""
+    return f".lsprune-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:12]}-"
+
+
+def _create(path: Path) -> int:
+    # Not tempfile.mkstemp: its files are private to the user, and this one is to have the mode any new file gets.
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _NO_FOLLOW, 0o666)
+
+
+def _locked_copy(descriptor: int) -> int | None:
+    """A second descriptor of an open file that is now locked: the lock lasts until both are closed."""
+    if fcntl is None:
+        return None
+    with suppress(OSError):  # a file system without locks
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return os.dup(descriptor)
 
 
 def _mode(path: Path) -> int | None:
     try:
-        found = path.stat().st_mode
+        found = path.lstat().st_mode
     except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(found):
         return None
     if not stat.S_ISREG(found):  # a rename would put a plain file in the place of a device, pipe or folder
         raise OptionError(f"{path} is not a regular file and is not replaced")

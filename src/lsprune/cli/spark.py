@@ -135,7 +135,7 @@ def _local(path: str) -> Path | None:
 
 def _check_paths(output: str, *inputs: str | None) -> None:
     there = _local(output)
-    if there is not None and there.exists():
+    if there is not None and os.path.lexists(there):
         raise OptionError(f"{output} must not exist yet; remove it or name another folder")
     for path in inputs:
         here = None if path is None else _local(path)

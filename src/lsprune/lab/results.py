@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lsprune.adapters.atomic import open_to_append
 from lsprune.errors import FormatError
 
 
@@ -65,7 +66,7 @@ class Results:
         _, tail = _split(content)
         if tail:
             aside = self.path.with_suffix(".partial")
-            with aside.open("ab") as handle:
+            with open_to_append(aside) as handle:
                 handle.write(tail + b"\n")
             os.truncate(self.path, len(content) - len(tail))
 

@@ -14,8 +14,9 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
 from importlib.resources import files
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
@@ -311,6 +312,7 @@ def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], watchers: tup
 
 def _begin_process(jobs: int) -> None:
     """End without a word on Ctrl-C, of which the study tells; leave the other processes their part of the cores."""
+    _end_with_parent()
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -318,6 +320,18 @@ def _begin_process(jobs: int) -> None:
     os.environ.setdefault("LSPRUNE_THREADS", str(cores))
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(cores)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it is gone, even if it was killed: nobody takes the results."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, name="end with parent", daemon=True).start()
 
 
 def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: tuple[Any, ...], jobs: int) -> Doing:

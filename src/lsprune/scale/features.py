@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from lsprune.adapters.atomic import create_new
 from lsprune.adapters.files.archive import is_matrix
 from lsprune.adapters.files.content import stack
 from lsprune.adapters.files.features import SUFFIXES, checked
@@ -60,7 +61,7 @@ def _from_npz(path: Path, scratch: Path) -> Array:
                 _one(list(found), path)
                 info = next(iter(found.values()))
                 if info.compress_type != zipfile.ZIP_STORED:
-                    with archive.open(info) as stream, (scratch / SPOOLED).open("wb") as out:
+                    with archive.open(info) as stream, create_new(scratch / SPOOLED) as out:
                         shutil.copyfileobj(stream, out, _BLOCK)
                     return read_npy(scratch / SPOOLED)
         except (zipfile.BadZipFile, EOFError, ValueError) as error:
@@ -72,7 +73,7 @@ def _from_npz(path: Path, scratch: Path) -> Array:
     x = member.array()
     if x.flags.aligned:
         return x
-    with (scratch / SPOOLED).open("wb") as out:  # kernels want numbers at addresses that are multiples of their size
+    with create_new(scratch / SPOOLED) as out:  # kernels want numbers at addresses that are multiples of their size
         for block in member.blocks():
             out.write(block)
     return read_npy(scratch / SPOOLED)
@@ -98,7 +99,7 @@ def _spool_parquet(paths: list[Path], scratch: Path, rows: int) -> Array:
     template = stack([numbers(no_rows(first.types[name]), name, first.path) for name in names])
     assert template is not None
     shape = (parts[-1].first + parts[-1].rows, *template.shape[1:])
-    with (scratch / SPOOLED).open("wb") as out:
+    with create_new(scratch / SPOOLED) as out:
         _write_header(out, shape, template)
         for block in _blocks(parts, names, rows):
             out.write(np.ascontiguousarray(block, template.dtype).data)

@@ -65,7 +65,7 @@ def grouped(
     names: tuple[str, str, str] = NAMES,
 ) -> Owned:  # fmt: skip
     """The edges by owner, each owner's in the order they came, as arrays of `work` under these names."""
-    if names[0] not in work.done:
+    if not work.has(names[0]):
         _group(ends, counts, edges, nodes, work, runtime, skip, names)
         work.finish(names[0], True, *names)
     return Owned(*(work.array(name) for name in names))

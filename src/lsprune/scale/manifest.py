@@ -1,4 +1,4 @@
-"""What makes an output complete: a manifest with the size, rows and SHA-256 of every file, written last.
+"""What makes an output complete: a manifest with the size, rows and SHA-256 of every file and a digest of itself, last.
 
 A folder has it inside, as `_lsprune.json`; a single file `out.parquet` beside it, as `out.parquet.lsprune.json`.
 """
@@ -47,7 +47,8 @@ class Manifest:
 
     def to_json(self) -> str:
         """The manifest as text, the same for equal manifests."""
-        return json.dumps({"manifest": _FORMAT, **asdict(self)}, indent=1, sort_keys=True) + "\n"
+        told = {"manifest": _FORMAT, **asdict(self)}
+        return json.dumps({**told, "checksum": _digest(told)}, indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str, path: Path) -> Manifest:
@@ -59,11 +60,14 @@ class Manifest:
         if isinstance(raw, dict) and raw.get("manifest", _FORMAT) != _FORMAT:
             raise FormatError(f"{path}: a manifest of another format; lsprune {__version__} reads format {_FORMAT}")
         values = _fields(raw, _MANIFEST, str(path))
+        checksum, whole = values.pop("checksum"), dict(values)
         del values["manifest"]
         files = tuple(_entry(one, f"{path}: files[{i}]") for i, one in enumerate(values.pop("files")))
         names = [entry.name for entry in files]
         if len(set(names)) != len(names):
             raise FormatError(f"{path}: names a file twice")
+        if checksum != _digest(whole):
+            raise FormatError(f"{path}: its checksum is not that of what it says; damaged or changed")
         return cls(**values, files=files)
 
     @classmethod
@@ -77,7 +81,7 @@ class Manifest:
 
     def write(self, path: PathLike) -> None:
         """Write the manifest to `path`, whole or not at all."""
-        with _named(Path(path)), atomic_write(path) as handle:
+        with _named(Path(path)), atomic_write(path, follow=False) as handle:
             handle.write(self.to_json().encode())
 
 
@@ -102,17 +106,20 @@ def manifest_of(path: PathLike) -> Path:
     return path if path.name == MANIFEST or path.name.endswith(BESIDE) else path.with_name(path.name + BESIDE)
 
 
-def hashed_write(path: PathLike, work: Callable[[BinaryIO], int], *, name: str | None = None) -> Entry:
+def hashed_write(
+    path: PathLike, work: Callable[[BinaryIO], int], *, name: str | None = None, follow: bool = True
+) -> Entry:
     """Write a file whole or not at all, and give its entry.
 
     Args:
         path: the file. `work` gets a binary handle in its place and returns the number of rows that it wrote.
         name: that of the entry; default the file's own.
+        follow: as in `atomic_write`.
 
     An OSError (a full disk, a folder that may not be written) names `path`, and nothing is left behind.
     """
     path = Path(path)
-    with _named(path), atomic_write(path) as handle:
+    with _named(path), atomic_write(path, follow=follow) as handle:
         hashing = Hashing(handle)
         rows = work(cast(BinaryIO, hashing))
         size, digest = hashing.finish()
@@ -183,10 +190,10 @@ def verify(path: PathLike, *, deep: bool = True) -> Report:
         manifest = Manifest.read(where)
     except FormatError as error:
         return Report(None, (str(error),))
-    problems = [problem for entry in manifest.files for problem in _compare(where.parent, entry, deep)]
+    problems = [problem for entry in manifest.files for problem in compare(where.parent, entry, deep)]
     if where.name == MANIFEST:
         known = {MANIFEST, *(entry.name for entry in manifest.files)}
-        problems += [f"{where.parent / name}: not in the manifest" for name in _all_files(where.parent) - known]
+        problems += [f"{where.parent / name}: not in the manifest" for name in all_files(where.parent) - known]
     return Report(manifest, tuple(sorted(problems)))
 
 
@@ -206,7 +213,8 @@ def leftovers(folder: PathLike) -> list[Path]:
     return sorted(Path(folder).rglob(".lsprune-*.tmp"))
 
 
-def _compare(folder: Path, entry: Entry, deep: bool) -> list[str]:
+def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
+    """What is wrong with the file of an entry, in a line; nothing if it is as it was written."""
     path = folder / entry.name
     try:
         size = path.stat().st_size
@@ -237,7 +245,8 @@ def _parquet_rows(path: Path) -> int | None:
         return None
 
 
-def _all_files(folder: Path) -> set[str]:
+def all_files(folder: Path) -> set[str]:
+    """The names of all files in a folder and below it, with forward slashes."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
 
 
@@ -260,7 +269,14 @@ class _named:
                 raise OSError(error.errno, error.strerror, str(self._path)) from error
 
 
-_MANIFEST = {"manifest": int, "version": str, "config": dict, "edges": int, "kept": int, "files": list}
+def _digest(told: Mapping[str, Any]) -> str:
+    """SHA-256 of what a manifest says, its own checksum aside."""
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+_MANIFEST = {
+    "manifest": int, "version": str, "config": dict, "edges": int, "kept": int, "files": list, "checksum": str,
+}  # fmt: skip
 _ENTRY = {"name": str, "rows": int, "bytes": int, "sha256": str}
 
 

@@ -60,6 +60,8 @@ def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tupl
         if not isinstance(keys, NodeKeys):
             return None
         tables.append(keys.table if steps <= STEPS else keys.table.copy())  # the next block may overwrite it
+    if not tables:  # k=0: nobody asks for a key
+        return ready, lambda ids: np.zeros((ids.shape[0], 0), np.int64)
     return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
 
 

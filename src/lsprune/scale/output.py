@@ -1,23 +1,36 @@
 """Where the kept edges go: a file or a folder of files that is complete or absent, with a manifest.
 
 The files of a folder are written one by one into a folder beside it, which gets the final name when all are there; a
-single file is renamed when it is whole. A file that was written before a run stopped is not written again.
+single file is renamed when it is whole. A file that was written before a run stopped is compared with its SHA-256, and
+written again only if it has changed.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lsprune.adapters.atomic import create_new, remove_abandoned
 from lsprune.errors import FormatError, OptionError
 from lsprune.scale.inputs import EdgeFiles, Kept
-from lsprune.scale.manifest import Entry, Manifest, hashed_write, leftovers, manifest_of
-from lsprune.scale.work import Work, locked
+from lsprune.scale.manifest import (
+    MANIFEST,
+    Entry,
+    Manifest,
+    all_files,
+    compare,
+    hashed_write,
+    leftovers,
+    manifest_of,
+    verify,
+)
+from lsprune.scale.work import InTheWay, Work, locked, make_folder, refuse_foreign, refuse_links, remove_folder
+
+MARKER = ".lsprune-unfinished"  # in a folder of files that is not complete: lsprune made it, and may empty it
 
 
 @dataclass(frozen=True)
@@ -40,12 +53,14 @@ class Output:
             raise FileNotFoundError(f"no such folder for the output: {path.parent}")
         if not os.access(path.parent, os.W_OK):
             raise PermissionError(13, "the folder of the output may not be written", str(path.parent))
-        if several and path.exists() and not (resume and manifest_of(path).is_file()):
+        if several and os.path.lexists(path) and not (resume and manifest_of(path).is_file()):
             raise OptionError(f"the output must be a new folder, for the input is one, but {path} exists")
         if not several and path.is_dir():
             raise OptionError(f"the output must be a file, for the input is one, but {path} is a folder")
         if not several and _suffixes(path) != _suffixes(given):
             raise FormatError(f"{path}: the output must have the input's format, {''.join(_suffixes(given))}")
+        if not several and manifest_of(path).is_dir():
+            raise OptionError(f"{manifest_of(path)} is in the way: the manifest of the output gets this name")
         return cls(path, several)
 
     @property
@@ -59,29 +74,56 @@ class Output:
 
         After an error it is removed, unless `stays` says that a run may go on from there.
         """
+        self.tidy()
         if not self.several:
             yield
             return
-        self.folder.mkdir(exist_ok=True)
+        make_folder(self.folder)
         with locked(self.folder):
-            for path in self.folder.iterdir() if fresh else ():
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            self._claim(fresh)
             try:
                 yield
             except BaseException as error:
                 if not stays(error):
-                    shutil.rmtree(self.folder, ignore_errors=True)
+                    remove_folder(self.folder, MARKER, ignore_errors=True)
                 raise
 
-    def complete(self, task: str) -> Manifest | None:
-        """The manifest of an output that the same task made before; OptionError where it was another."""
+    def tidy(self) -> None:
+        """Remove temporary files of a single output that killed processes left; those of a folder are in a folder."""
+        if not self.several:
+            remove_abandoned(self.path)
+            remove_abandoned(manifest_of(self.path), follow=False)
+
+    def _claim(self, fresh: bool) -> None:
+        """Mark the folder of the files as ours; what a run left there goes if this one is fresh."""
+        if fresh:
+            refuse_foreign(self.folder, MARKER)
+        else:
+            refuse_links(self.folder)
+            refuse_foreign(self.folder, MARKER, MANIFEST)  # the marker goes shortly before the folder gets its name
+        with create_new(self.folder / MARKER):
+            pass
+        if fresh:
+            remove_folder(self.folder, MARKER, keep=True)
+
+    def complete(self, task: str, say: Callable[[str], None]) -> Manifest | None:
+        """The manifest of an output that the same task made before, and which is still as it was written.
+
+        A single file that has changed is to be written again; OptionError for such a folder, and for one that another
+        task made.
+        """
         if not manifest_of(self.path).is_file() or not self.path.exists():
             return None
-        found = Manifest.read(self.path)
-        if found.config.get("task") == task:
-            return found
+        report = verify(self.path)
+        made = report.manifest is not None and report.manifest.config.get("task") == task
+        if made and report.ok:
+            return report.manifest
+        if self.several and (made or report.manifest is None):
+            raise OptionError(f"{self.path} is not as it was written ({report.problems[0]}); remove it to begin again")
         if self.several:
             raise OptionError(f"{self.path} is complete and was made with other options or from another input")
+        if made:
+            say(f"{report.problems[0]}; it is made again")
         return None
 
     def write(
@@ -95,7 +137,7 @@ class Output:
         entries, total = [], 0
         for number, shard in enumerate(edges.shards):
             stage = f"file {number}"
-            if stage not in work.done:
+            if not self._has(work, stage, say):
                 say(f"writing {shard.name or self.path.name}")
                 work.finish(stage, self._one(edges, shard, kept, rows))
             read, entry = work.done[stage]
@@ -105,10 +147,28 @@ class Output:
         manifest = Manifest(config(rows_kept), total, rows_kept, tuple(entries))
         if self.several:
             manifest.write(manifest_of(self.folder))
+            self._refuse_others(entries)
+            (self.folder / MARKER).unlink()
             os.rename(self.folder, self.path)  # noqa: PTH104  (Path.rename replaces an empty folder without a word)
         else:
             manifest.write(manifest_of(self.path))
         return manifest
+
+    def _has(self, work: Work, stage: str, say: Callable[[str], None]) -> bool:
+        """Whether an earlier run wrote a file that is still as it was."""
+        if stage not in work.done:
+            return False
+        problems = compare(self.folder, Entry(**work.done[stage][1]))
+        if problems:
+            say(f"{problems[0]}; it is written again")
+            work.forget(stage)
+        return not problems
+
+    def _refuse_others(self, entries: list[Entry]) -> None:
+        """InTheWay where there are files that would become part of the output without belonging to it."""
+        known = {MARKER, MANIFEST, *(entry.name for entry in entries)}
+        for name in sorted(all_files(self.folder) - known):
+            raise InTheWay(f"{self.folder / name} does not belong to the output; remove it and go on by --resume")
 
     def _one(self, edges: EdgeFiles, shard: Any, kept: Kept, rows: int) -> tuple[int, dict[str, Any]]:
         path = self.folder / shard.name if self.several else self.path
@@ -119,7 +179,8 @@ class Output:
             read[0], written = edges.write_shard(shard, handle, kept, rows)
             return written
 
-        entry = hashed_write(path, work, name=shard.name if self.several else None)
+        name = shard.name if self.several else None
+        entry = hashed_write(path, work, name=name, follow=not self.several)
         return read[0], asdict(entry)
 
 

@@ -20,6 +20,7 @@ from lsprune.scale.grouping import Counter, grouped
 from lsprune.scale.work import Work
 from lsprune.select import FOREVER, OWNERS, Source, choose, neighbour_base_of_owner, target_count
 
+PAIR_NAMES = ("pair-indptr", "pair-high", "pair-slot")
 _SLOTS = 1 << 17  # put into pairs at a time
 Kept = Callable[[Pairs, Array, Array], Array]  # (pairs, owner and rank of each slot) -> whether each pair is kept
 
@@ -43,9 +44,8 @@ class PairBlocks:
         counter = Counter(runtime, skip=False)
         for _, low, high in ends():
             counter.add(low, high)
-        names = ("pair-indptr", "pair-high", "pair-slot")
         slots = owned.neighbour.shape[0]
-        return cls(owned, grouped(ends, counter.counts, slots, nodes, work, runtime, skip=False, names=names))
+        return cls(owned, grouped(ends, counter.counts, slots, nodes, work, runtime, skip=False, names=PAIR_NAMES))
 
     def __iter__(self) -> Iterator[tuple[Array, Array, Array]]:
         """Blocks of (slots, their owners, their neighbours)."""

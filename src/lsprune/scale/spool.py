@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lsprune.adapters.atomic import create_new
 from lsprune.graph import Array
 
 
@@ -16,11 +18,13 @@ class Spool:
 
     def __init__(self, path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> None:
         self.path, self.dtype, self.shape = path, np.dtype(dtype), shape
-        self.handle = path.open("wb")
+        self.handle, self.size, self.crc = create_new(path), 0, 0
 
     def add(self, rows: Array) -> None:
         """Append some rows."""
-        self.handle.write(np.ascontiguousarray(rows, self.dtype).data)
+        data = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
+        self.size, self.crc = self.size + data.nbytes, zlib.crc32(data, self.crc)
+        self.handle.write(data)
 
     def close(self) -> Array:
         """All rows, mapped for reading."""

@@ -12,17 +12,17 @@ import hashlib
 import json
 import math
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lsprune._version import __version__
+from lsprune.adapters.atomic import remove_abandoned
 from lsprune.apply import warn_undirected
 from lsprune.attributes import describe
 from lsprune.errors import GraphError, OptionError
@@ -35,14 +35,17 @@ from lsprune.pruners.similarity import described
 from lsprune.scale.features import open_features
 from lsprune.scale.grouping import NAMES, Counted, Counter, grouped
 from lsprune.scale.inputs import EdgeFiles, Kept, open_edges
-from lsprune.scale.manifest import Manifest, verify_input
+from lsprune.scale.manifest import Entry, Manifest, compare, verify_input
 from lsprune.scale.memory import Ceiling, check_disk, parse_size, release, resident, show_size, watched
 from lsprune.scale.onepass import NotSorted, OnePass, fitted, suits
 from lsprune.scale.output import Output, refuse_inside, refuse_same
-from lsprune.scale.pairs import symmetric_taken
-from lsprune.scale.spool import Spool, reopened
-from lsprune.scale.work import Work, working
+from lsprune.scale.pairs import PAIR_NAMES, symmetric_taken
+from lsprune.scale.spool import Spool
+from lsprune.scale.work import Work, remove_finished, working
 from lsprune.select import OWNERS, Outcome, group, owners_outcome
+
+if TYPE_CHECKING:
+    from lsprune.scale.mapping import MappedEdges
 
 PathLike = str | os.PathLike[str]
 Say = Callable[[str], None]
@@ -119,10 +122,12 @@ def prune_stream(
     folder = (output.path.parent if scratch is None else Path(scratch)) / f"{output.path.name}.lsprune-work"
     same = {key: value for key, value in task.items() if key not in ("out", "memory")}
     name = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
-    if resume and (before := output.complete(name)) is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+    if resume and (before := output.complete(name, say)) is not None:
+        reading.mend_mapping(before, ceiling.rows(edges.row_bytes), say)
+        output.tidy()
+        remove_finished(folder, task)
         return Streamed(**before.config["found"], seconds=time.perf_counter() - begun)
-    with watched() as peak, working(folder, task, resume=resume) as work:
+    with watched() as peak, working(folder, task, resume=resume, say=say) as work:
         job = _Job(reading, local, ceiling, output, work, name, say)
         with output.held(fresh=work.fresh, stays=lambda error: work.stays(error, resume)):
             found = job.run(edges, table, num_nodes)
@@ -175,15 +180,25 @@ class _Reading:
         """The input, whose ids must be below `nodes`."""
         return open_edges(self.path, source=self.source, target=self.target, edge_attr=self.edge_attr, num_nodes=nodes)
 
-    def mapped(self, rows: int) -> EdgeFiles:
+    def mapped(self, rows: int) -> MappedEdges:
         """The input with its ids numbered as they appear, and the mapping written."""
         assert self.mapping is not None
         from lsprune.scale.mapping import map_ids
 
+        remove_abandoned(self.mapping)
         try:
             return map_ids(self.open(None), self.mapping, memory=self.memory, rows=rows)
         except OptionError as error:
             raise OptionError(f"{error}; ids may take an eighth of --memory") from None
+
+    def mend_mapping(self, manifest: Manifest, rows: int, say: Say) -> None:
+        """Write the mapping of a complete output again if it is not as it was written."""
+        if self.mapping is None:
+            return
+        problems = compare(self.mapping.parent, Entry(**manifest.config["map_ids"]))
+        if problems:
+            say(f"{problems[0]}; it is made again")
+            self.mapped(rows)
 
 
 @dataclass(eq=False)
@@ -201,6 +216,7 @@ class _Job:
     nodes: int = 0
     isolated: int = 0
     disk: int = 0
+    mapping: dict[str, Any] | None = None  # the manifest entry of the mapping of ids
 
     def run(self, edges: EdgeFiles, features: Path | None, num_nodes: int | None) -> Streamed:
         self.run_on = Runtime("cpu", self.ceiling.threads, self.work.scratch)
@@ -212,7 +228,11 @@ class _Job:
         _check_attributes(self.pruner, x, edges)
         known = num_nodes if x is None or num_nodes is not None else int(x.shape[0])
         with self._stage("open"):
-            edges = self.reading.mapped(rows) if self.reading.mapping else self.reading.open(known)
+            if self.reading.mapping:
+                edges = mapped = self.reading.mapped(rows)
+                self.mapping = asdict(mapped.entry)
+            else:
+                edges = self.reading.open(known)
         if self.reading.mapping:
             known = max(edges.nodes or 0, num_nodes or 0) if num_nodes is None or x is not None else num_nodes
             if known < (edges.nodes or 0):
@@ -245,15 +265,16 @@ class _Job:
                 return self._write(edges, once.kept, rows, counted)
         except NotSorted:
             self.say("the edges are not all sorted by owner: beginning again, with scratch files")
-            self.work.forget("file ")
+            self.work.forget(*(stage for stage in self.work.done if stage.startswith("file ")))
             return None
 
     def _any_order(self, edges: EdgeFiles, x: Array | None, rows: int, known: int | None) -> Manifest:
+        selected = self.work.has("mask")
         with self._stage("scan"):
-            self._scan(edges, rows)
+            self._scan(edges, rows, selected)
         self.nodes = known if known is not None else edges.nodes or self.counted.largest + 1
         self._check(edges)
-        if "mask" not in self.work.done:
+        if not selected:
             with self._stage("group"):
                 graph = self._graph(edges, x, rows)
             with self._stage("select"):
@@ -267,6 +288,7 @@ class _Job:
             told = counted()
             found = {"edges": told.edges, "kept": kept_edges, "nodes": self.nodes, "isolated": self.isolated}
             made = {"pruner": self.pruner.to_dict(), "input": str(self.reading.path), "task": self.task}
+            made |= {} if self.mapping is None else {"map_ids": self.mapping}
             return {**made, "found": {**found, "undirected": told.undirected}}
 
         return self.output.write(edges, kept, rows, self.work, config, self.say)
@@ -287,9 +309,13 @@ class _Job:
         source, target = plain(source), plain(target)
         return (target, source) if self.pruner.side == "in" else (source, target)
 
-    def _scan(self, edges: EdgeFiles, rows: int) -> None:
-        """Count the edges, check them, and put aside what is cheaper to have than to read again."""
-        if "scan" in self.work.done:
+    def _scan(self, edges: EdgeFiles, rows: int, selected: bool) -> None:
+        """Count the edges, check them, and put aside what is cheaper to have than to read again.
+
+        Args:
+            selected: the mask is there already, so that only the counts of an earlier run matter and none of its files.
+        """
+        if ("scan" in self.work.done) if selected else self.work.has("scan"):
             self.counted = Counted(**self.work.done["scan"])
             return
         self.say("reading the edges to count them")
@@ -298,12 +324,10 @@ class _Job:
             counter.add(*self._sides(batch.source, batch.target))
             for name, spool in spools.items():
                 spool.add(getattr(batch, name))
-        for spool in spools.values():
-            spool.close()
         self.counted = counter.result()
         counts = self.work.create("counts", counter.counts.shape[0], np.int64)
         counts[:] = counter.counts
-        self.work.finish("scan", asdict(self.counted), "counts")
+        self.work.finish("scan", asdict(self.counted), "counts", *spools)
 
     def _spools(self, edges: EdgeFiles) -> dict[str, Spool]:
         kinds: dict[str, tuple[Any, tuple[int, ...]]] = {}
@@ -311,7 +335,7 @@ class _Job:
             kinds |= {"source": (edges.dtype, ()), "target": (edges.dtype, ())}
         if edges.attr_shape is not None:
             kinds["edge_attr"] = (edges.attr_dtype, edges.attr_shape)
-        return {name: Spool(self.work.folder / name, *kind) for name, kind in kinds.items()}
+        return {name: self.work.spool(name, *kind) for name, kind in kinds.items()}
 
     def _check(self, edges: EdgeFiles) -> None:
         """Raise where the memory or the disk will not do for this graph, before the work begins."""
@@ -326,14 +350,14 @@ class _Job:
             f"{self.nodes:,} nodes, {self.counted.edges:,} edges; {show_size(self.disk)} of scratch files in "
             f"{self.work.folder}, at most {show_size(written)} of output"
         )
-        if not {"indptr", "mask"} & set(self.work.done):
+        if not (self.work.has("mask") or self.work.has(NAMES[0])):
             check_disk(self.work.folder, self.disk, "--scratch DIR (scratch=) chooses another")
         if self.pruner.keep is not None and not any(stage.startswith("file ") for stage in self.work.done):
             check_disk(self.output.path.parent, int(written * self.pruner.keep), "write to another")
 
     def _graph(self, edges: EdgeFiles, x: Array | None, rows: int) -> Graph:
         """The graph by owner, all of it in files."""
-        if "indptr" not in self.work.done:
+        if not self.work.has(NAMES[0]):
             self.say("grouping the edges by owner")
 
         def ends() -> Iterator[tuple[int, Array, Array]]:
@@ -348,17 +372,17 @@ class _Job:
         self.ceiling.check_owner(largest, self.pruner, edges.attr_shape is not None)
         attr = None
         if self._has("edge_attr"):
-            attr = reopened(self.work.folder / "edge_attr", edges.attr_dtype, edges.attr_shape or ())
+            attr = self.work.spooled("edge_attr", edges.attr_dtype, edges.attr_shape or ())
         return Graph(
             source=None, target=None, num_sources=self.nodes, num_targets=self.nodes, x_source=x, x_target=x,
             edge_attr=attr, grouped=Grouped(owned, self.pruner.side, not self._skip, self.counted.edges),
         )  # fmt: skip
 
     def _has(self, name: str) -> bool:
-        return (self.work.folder / name).exists()
+        return name in self.work.files["scan"]
 
     def _spooled(self, edges: EdgeFiles, rows: int) -> Iterator[tuple[int, Array, Array]]:
-        source, target = (reopened(self.work.folder / name, edges.dtype) for name in ("source", "target"))
+        source, target = (self.work.spooled(name, edges.dtype) for name in ("source", "target"))
         for lo in range(0, source.shape[0], rows):
             yield lo, source[lo : lo + rows], target[lo : lo + rows]
 
@@ -371,7 +395,7 @@ class _Job:
             packed = np.packbits(found.mask[lo : lo + _BITS])
             bits[lo // 8 : lo // 8 + packed.shape[0]] = packed
         self.work.finish("mask", found.isolated, "mask")
-        self.work.drop(*NAMES)
+        self.work.drop("counts", "source", "target", "edge_attr", *NAMES, *PAIR_NAMES)
 
     def _outcome(self, graph: Graph) -> Outcome:
         mode = self.pruner.symmetry(graph)

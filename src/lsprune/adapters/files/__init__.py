@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.adapters.atomic import atomic_write
+from lsprune.adapters.atomic import atomic_write, remove_abandoned
 from lsprune.adapters.files.content import Content, Edges
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph
@@ -82,6 +82,7 @@ def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
     check_output(path, *file_graph.inputs)
     path, mask = Path(path), _checked(mask, file_graph.graph.num_edges)
     suffix = suffix_of(path)
+    remove_abandoned(path)
     try:
         with atomic_write(path) as handle:
             file_graph.content.write(handle, suffix, mask)
