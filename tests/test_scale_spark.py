@@ -142,6 +142,19 @@ def test_the_same_edges_as_in_memory_with_hubs_shared_out(tables, graph, pruner,
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [0.1 + np.arange(EDGES) * np.spacing(0.1), 1_700_000_000_000_000_000 + np.arange(EDGES)],
+    ids=["float64", "int64"],
+)
+def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(session, graph, weights):
+    (source, target), weights = graph.ends(), np.random.default_rng(0).permutation(weights)
+    table = pa.table({"source": source, "target": target, "n": np.arange(EDGES), "w": weights})
+    kept = prune_spark(session.createDataFrame(table), None, TopWeight(k=3), edge_attr="w", position="n", hub=80)
+    expected = TopWeight(k=3).mask(Graph.from_edges((source, target), edge_attr=weights))
+    np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(expected))
+
+
 def test_hubs_are_found_and_change_nothing(tables, graph):
     edges, nodes = tables
     ready = plan.prepared(edges, nodes, LSP(k=3), ("source", "target"), ATTR, "id", "x", "n")
