@@ -14,6 +14,7 @@ import numpy as np
 from lsprune import baselines
 from lsprune.baselines.spanning_forest import forest
 from lsprune.baselines.whole import Items, smallest
+from lsprune.checks import as_array
 from lsprune.errors import GraphError, OptionError
 from lsprune.explain import Explanation, Reason
 from lsprune.graph import Array, Graph
@@ -41,9 +42,9 @@ class Protected:
     def of(cls, given: Any) -> Protected:
         """From a boolean array over all edges, or the numbers of some."""
         try:
-            array = np.asarray(given)
-        except ValueError:  # lists of unequal length
-            array = np.empty((), object)
+            array = as_array(given, "protected")
+        except GraphError as error:  # a masked array, or lists of unequal length
+            raise OptionError(str(error)) from None
         if array.dtype == bool and array.ndim == 1:
             return cls(np.flatnonzero(array).astype("<i8").tobytes(), array.size)
         if array.ndim == 1 and (array.dtype.kind in "iu" or not array.size):
