@@ -186,7 +186,7 @@ def test_keep_is_exact_when_hashes_are_refined_bit_by_bit(tables, graph, monkeyp
         np.testing.assert_array_equal(kept, np.flatnonzero(pruner.mask(graph)))
 
 
-@pytest.mark.parametrize("budget", [{"keep": 1.0}, {"k": 0}, {"k": EDGES}])
+@pytest.mark.parametrize("budget", [{"keep": 1.0}, {"k": 0}, {"k": EDGES}, {"k": 2**31 - 1}])
 @pytest.mark.parametrize("loops", ["free", "drop"])
 def test_all_or_nothing(tables, graph, budget, loops):
     pruner = LSP(**budget, self_loops=loops, hash="identity")

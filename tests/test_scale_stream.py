@@ -12,12 +12,12 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from graphs import PRUNERS, graphs, name_of, random_graph, suits
+from graphs import PRUNERS, graphs, name_of, random_graph, reordered, suits
 from lsprune import LSP, FormatError, Graph, GraphError, LocalRandom, OptionError, Random
 from lsprune.adapters.files import read_edges
 from lsprune.baselines import TopWeight
 from lsprune.errors import SymmetryWarning
-from lsprune.hashing import Auto, Codebook
+from lsprune.hashing import Auto, Codebook, Threshold
 from lsprune.kernels import runtime
 from lsprune.pruners.contract import Local
 from lsprune.scale import memory
@@ -90,6 +90,25 @@ def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(tmp_path, w
     prune_stream(*paths, TopWeight(k=4), edge_attr=["edge_attr"], memory="3GB")
     assert read_edges(paths[1]).graph.source.tolist() == source[expected].tolist()
     assert TopWeight(k=4).mask(read_edges(paths[0], edge_attr=["edge_attr"]).graph).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        LSP(k=2**31 - 1),
+        LSP(k=2**31 - 1, symmetric="union", hash=Threshold(digest="affine")),
+        LSP(k=2**31 - 1, select="bottom", hash="identity"),
+        LocalRandom(k=2**31 - 1),
+        TopWeight(k=2**31 - 1, column=0),
+    ],
+    ids=name_of,
+)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_largest_k_keeps_everything(tmp_path, pruner, ordered):
+    graph = random_graph(5, nodes=20, edges=90, edge_dim=2 if isinstance(pruner, TopWeight) else 0)
+    if ordered:
+        graph = reordered(graph, np.argsort(graph.ends()[1], kind="stable"))
+    np.testing.assert_array_equal(streamed(tmp_path, graph, pruner), np.arange(90))
 
 
 @pytest.mark.parametrize("symmetric", ["union", "intersection"])

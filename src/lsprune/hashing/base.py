@@ -36,7 +36,8 @@ class View:
     scales: Mapping[str, Scale]
     calibrated: bool  # attributes are centred and scaled, or raw values
     seed: int
-    total: int  # number of steps that will be asked for in all
+    total: int  # number of steps that the pruner may take in all: its k, where it has one
+    needed: int  # number of steps that change what is kept; less than `total` only where every owner keeps all it has
     neighbours: int  # number of nodes on the neighbour side
     neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
     runtime: Runtime

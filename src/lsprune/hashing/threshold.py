@@ -21,6 +21,7 @@ from lsprune.scales import Scale
 
 PRIME = 2**31 - 1
 LANES = STEPS  # functions that MD5 digests side by side
+MOST_ENTRIES = 1 << 24  # entries of the signature that all functions of "affine" share
 TABLE_BYTES = 1 << 29  # bits of all nodes are packed ahead where that takes no more
 
 
@@ -80,7 +81,7 @@ class Threshold(Family):
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
         if self.digest == "affine":
-            groups = self._bits(view, range(1, view.total + 1))
+            groups = self._bits(view, range(1, self._groups(view) + 1))
             shared = _Bits(*(np.ascontiguousarray(field.reshape(1, -1)) for field in vars(groups).values()))
             return _additive(view, shared, _affine(view.seed, first, count))
         bits = self._bits(view, range(first + 1, first + count + 1))
@@ -94,6 +95,17 @@ class Threshold(Family):
             return lambda sums: uniform(view, mix64(sums.view(np.uint64) ^ start))
         # % m keeps keys below 2^31 - 1 for the default m: they fit the fast int32 table
         return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
+
+    def _groups(self, view: View) -> int:
+        """Groups of entries in the signature of "affine": k, or fewer where every owner keeps all edges anyway."""
+        dim = sum(view.scales[role].dim for role in view.parts)
+        most = max(MOST_ENTRIES // max(min(self.sparsity or dim, dim), 1), 1)
+        if min(view.total, view.needed) > most:
+            raise OptionError(
+                f"k must be at most {most} with this hash and these attributes, got {view.total}: the signature of "
+                'digest="affine" is made of k groups of entries'
+            )
+        return view.total if view.total <= most else view.needed
 
     def _bits(self, view: View, steps: range) -> _Bits:
         dims = [view.scales[role].dim for role in view.parts]
@@ -112,7 +124,7 @@ def _without_replacement(seed: int, steps: range, ids: Array, roles: Array, spar
     """Positions `[steps, s]` of the entries each function looks at: those with the smallest draws, ascending."""
     if sparsity is None or sparsity >= ids.size:
         return np.tile(np.arange(ids.size), (len(steps), 1))
-    draws = [draw(seed, ENTRY, step, roles, ids) for step in steps]
+    draws = (draw(seed, ENTRY, step, roles, ids) for step in steps)
     return np.array([np.sort(np.argsort(values, kind="stable")[:sparsity]) for values in draws]).reshape(-1, sparsity)
 
 

@@ -227,7 +227,8 @@ class LSP(Local):
         def keys(first: int, count: int, total: int) -> Keys:
             if not made:  # only when some owner has a choice to make
                 fitted = self._ready(graph, runtime)
-                made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
+                every = self.replace or self.select == "bottom"  # steps say nothing about what is needed
+                made.append((fitted, fitted._view(graph, owned, total, runtime, needs_all=every)))
             ready, view = made[0]
             found = ready.family.keys(view, first, count)
             return found if ready.weights is None else weighed(found, view, ready._handicap(graph, view), count)
@@ -266,12 +267,14 @@ class LSP(Local):
         made: Handicap = view.cache["handicap"]
         return made
 
-    def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
+    def _view(self, graph: Graph, owned: Owned, steps: int, run: Runtime, *, needs_all: bool = True) -> View:
+        total = self.k or steps
         scales = {role: scale for role, scale in self.fitted or () if role != ROLE}
         parts = self._parts(graph, tuple(scales), _sizes(self.fitted)) if self.family.needs_attributes else {}
         check_fitted(parts, scales)
         return View(
             owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
+            needed=total if needs_all else steps,
             neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
             neighbour_base=bases(graph, self.side)[1], runtime=run,
             race=self.weights is not None, learned=None if self.learned is None else self.learned.array,
