@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from lsprune.baselines.cosine import Cosine
@@ -19,7 +18,6 @@ from lsprune.baselines.top_weight import TopWeight
 from lsprune.baselines.whole import WholeGraph
 from lsprune.errors import OptionError
 from lsprune.pruners import LSP, Pruner
-from lsprune.pruners.saved import read_saved
 
 _ALL: tuple[type[Pruner], ...] = (
     LSP, Random, LocalRandom, First, LowDegree, LocalDegree, Jaccard, Cosine, TopWeight, DSpar, EffectiveResistance,
@@ -40,13 +38,7 @@ def from_dict(options: dict[str, Any]) -> Pruner:
     return method(str(options.get("method", ""))).from_dict(options)
 
 
-def load(path: str | os.PathLike[str]) -> Pruner:
-    """The pruner that `Pruner.save` wrote, of whatever method."""
-    document, _ = read_saved(path)
-    return method(str(document["pruner"].get("method", ""))).load(path)
-
-
 __all__ = [
     "METHODS", "Cosine", "DSpar", "EffectiveResistance", "First", "Jaccard", "LocalDegree", "LocalRandom", "LowDegree",
-    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "load", "method",
+    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "method",
 ]  # fmt: skip
