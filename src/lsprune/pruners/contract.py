@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from lsprune import adapters, apply
+from lsprune.checks import is_whole, shown
 from lsprune.errors import FormatError, OptionError
 from lsprune.explain import Explanation, explain_mask, explain_node
 from lsprune.graph import SIDES, Array, Graph, Owned
@@ -78,10 +79,12 @@ class Pruner(ABC):
         >>> sum(reason.kept for reason in LSP(k=1, hash="identity").explain(graph, 3).edges)
         1
         """
+        if not is_whole(node):
+            raise OptionError(f"node must be the number of a node, got {shown(node)}")
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("explain must be given a single relation; take it out of the HeteroData first")
-        return self._explain(graphs[None], node, runtime(threads))
+        return self._explain(graphs[None], int(node), runtime(threads))
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
         return explain_mask(graph, node, self.side, self.mask_graph(graph, run).mask, self.about)
