@@ -125,11 +125,11 @@ def test_registry_names(name):
         (lambda: Projection(l=0), "l must be > 0 or None, got 0"),
         (lambda: Projection(l=float("nan")), "l must be > 0 or None, got nan"),
         (lambda: Projection(offset="poisson"), 'offset must be "uniform" or "normal"'),
-        (lambda: Projection(sparsity=0), "sparsity must be a whole number >= 1 or None, got 0"),
+        (lambda: Projection(sparsity=0), r"sparsity must be a whole number in \[1, 1048576\] or None, got 0"),
         (lambda: Threshold(m=0), r"m must be a whole number in \[1, 2\^63\), got 0"),
         (lambda: Threshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
         (lambda: Threshold(sparsity=True), "sparsity must be a whole number"),
-        (lambda: Threshold(mean=float("inf")), "mean must be a finite number"),
+        (lambda: Threshold(mean=float("inf")), r"mean must be a number in \(-2\^20, 2\^20\), got inf"),
         (
             lambda: family("simhash"),
             "hash must be one of projection, threshold, codebook, .* structure, both, auto, got 'simhash'",

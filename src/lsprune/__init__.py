@@ -25,7 +25,7 @@ from lsprune.pruners import LSP
 
 __all__ = [
     "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Both", "BudgetWarning", "Codebook", "ConstantWarning", "Explanation",
-    "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom", "LspruneError",
-    "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs", "Structure",
-    "SymmetryWarning", "Threshold", "__version__", "load", "prune",
+    "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom",
+    "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs",
+    "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from lsprune.errors import GraphError, LspruneError, OptionError
 
 Array = np.ndarray[Any, np.dtype[Any]]
 MOST_NODES = 2**63  # ids are int64
+MOST_WHOLE = 2**63 - 1  # of options that have no limit of their own
 _LONGEST = 200  # characters of a value in an error
 
 
@@ -34,7 +35,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
-def set_whole(options: Any, name: str, least: int, most: int | None, wanted: str, *, none: bool = False) -> None:
+def set_whole(options: Any, name: str, least: int, most: int, wanted: str, *, none: bool = False) -> None:
     """Make option `name` of a frozen dataclass a Python int in [least, most]; OptionError where it is no such number.
 
     Args:
@@ -43,7 +44,7 @@ def set_whole(options: Any, name: str, least: int, most: int | None, wanted: str
     value = getattr(options, name)
     if value is None and none:
         return
-    if not is_whole(value) or int(value) < least or (most is not None and int(value) > most):
+    if not is_whole(value) or not least <= int(value) <= most:
         raise OptionError(f"{name} must be {wanted}, got {shown(value)}")
     object.__setattr__(options, name, int(value))
 
@@ -71,9 +72,9 @@ def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> i
     """A number of nodes as a Python int: a whole number of any type, also as a float or an array of one entry."""
     try:
         number = value.item() if hasattr(value, "item") else value
-        if is_whole(number) or (isinstance(number, float) and number.is_integer()):
-            if 0 <= int(number) < MOST_NODES:
-                return int(number)
+        whole = is_whole(number) or (isinstance(number, float) and number.is_integer())
+        if whole and 0 <= int(number) < MOST_NODES:
+            return int(number)
     except (ValueError, TypeError, RuntimeError):  # an array of several entries
         pass
     raise error(f"{name} must be a whole number >= 0, got {shown(value)}")
@@ -156,11 +157,13 @@ def index_fault(ids: Array, count: int, name: str) -> str:
 
 
 def _csr(matrix: Any) -> str:
-    return compressed_fault(*matrix.shape, matrix.indptr, matrix.indices, len(matrix.data))
+    rows, columns = matrix.shape
+    return compressed_fault(rows, columns, matrix.indptr, matrix.indices, len(matrix.data))
 
 
 def _csc(matrix: Any) -> str:
-    return compressed_fault(*matrix.shape[::-1], matrix.indptr, matrix.indices, len(matrix.data))
+    rows, columns = matrix.shape
+    return compressed_fault(columns, rows, matrix.indptr, matrix.indices, len(matrix.data))
 
 
 def _bsr(matrix: Any) -> str:

@@ -13,9 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lsprune.checks import Array, as_array, check_numbers, check_sparse, count_of, shown, to_csr
+from lsprune.checks import as_array, check_numbers, check_sparse, count_of, shown, to_csr
 from lsprune.errors import GraphError
 
+Array = np.ndarray[Any, np.dtype[Any]]
 Side = Literal["in", "out"]
 SIDES = ("in", "out")
 

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from lsprune import baselines
 from lsprune.apply import outside
 from lsprune.baselines.spanning_forest import forest
 from lsprune.baselines.whole import Items, smallest
-from lsprune.checks import as_array
+from lsprune.checks import as_array, is_whole, set_whole, shown
 from lsprune.errors import BudgetWarning, GraphError, OptionError
 from lsprune.explain import Explanation, Reason
 from lsprune.graph import Array, Graph
@@ -113,11 +112,9 @@ class Guarded(Pruner):
 
     def __post_init__(self) -> None:
         if not isinstance(self.pruner, Pruner):
-            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {self.pruner!r}")
-        if not _whole(self.min_keep, 0):
-            raise OptionError(f"min_keep must be a whole number >= 0, got {self.min_keep!r}")
+            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {shown(self.pruner)}")
+        set_whole(self, "min_keep", 0, 2**31 - 1, "a whole number in [0, 2^31)")
         check_flag("keep_connected", self.keep_connected)
-        object.__setattr__(self, "min_keep", int(self.min_keep))  # numpy scalars to Python's
         object.__setattr__(self, "keep_connected", bool(self.keep_connected))
         object.__setattr__(self, "max_degree", _checked_degree(self.max_degree))
         if self.protected is not None and not isinstance(self.protected, Protected):
@@ -269,20 +266,21 @@ def _reason(within: Reason, kept: bool, why: int) -> Reason:
     return dataclasses.replace(within, kept=kept, why=f"{word}; by the pruner within: {within.why}")
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
 def _checked_degree(given: Any) -> int | tuple[int | None, int | None] | None:
     """A whole number, a pair of them or None, in Python's own types."""
-    if given is None or _whole(given, 1):
+    if given is None or _is_degree(given):
         return None if given is None else int(given)
-    if isinstance(given, tuple | list) and len(given) == 2 and all(one is None or _whole(one, 1) for one in given):
+    if isinstance(given, tuple | list) and len(given) == 2 and all(one is None or _is_degree(one) for one in given):
         first, second = (None if one is None else int(one) for one in given)
         return first, second
     raise OptionError(
-        f"max_degree must be a whole number >= 1, or a pair of these (or None) for owner and neighbour, got {given!r}"
+        f"max_degree must be a whole number in [1, 2^31), or a pair of these (or None) for owner and neighbour, got "
+        f"{shown(given)}"
     )
+
+
+def _is_degree(value: Any) -> bool:
+    return is_whole(value) and 1 <= value < 2**31
 
 
 def _sides(most: int | tuple[int | None, int | None]) -> tuple[int | None, int | None]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import MOST_WHOLE, set_whole
+from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
@@ -39,10 +39,7 @@ class TopWeight(Local):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.column is not None:
-            if isinstance(self.column, bool) or not isinstance(self.column, Integral) or self.column < 0:
-                raise OptionError(f"column must be a whole number >= 0 or None, got {self.column!r}")
-            object.__setattr__(self, "column", int(self.column))
+        set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """The weight as key, turned round."""

@@ -100,6 +100,10 @@ class Family(ABC):
         plain = {name: value.to_dict() if isinstance(value, Family) else value for name, value in options.items()}
         return {"name": self.name, **plain}
 
+    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+        """What is wrong with an array that a file says was learned for parts of these widths; empty if nothing."""
+        return "" if learned is None else f"hash {self.name} learns nothing"
+
     def learn(self, view: View) -> Array:
         """What the keys need to know of the training graphs: a small integer array."""
         raise NotImplementedError

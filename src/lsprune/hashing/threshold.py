@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from lsprune.attributes import PARTS
+from lsprune.checks import MOST_WHOLE, set_number, set_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums, uniform
-from lsprune.hashing.projection import check_sparsity
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
 from lsprune.kernels.normals import UNIT, normal
@@ -60,13 +59,12 @@ class Threshold(Family):
     mean: float = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.m, bool) or not isinstance(self.m, int) or not 1 <= self.m < 2**63:
-            raise OptionError(f"m must be a whole number in [1, 2^63), got {self.m!r}; it is the number of bins")
-        if self.digest not in ("mix", "md5", "affine"):
-            raise OptionError(f'digest must be "mix", "md5" or "affine", got {self.digest!r}')
-        check_sparsity(self.sparsity)
-        if not (isinstance(self.mean, Real) and abs(self.mean) < 2**20):
-            raise OptionError(f"mean must be a finite number, got {self.mean!r}; it is the mean of the thresholds")
+        set_whole(self, "m", 1, 2**63 - 1, "a whole number in [1, 2^63)")
+        if not isinstance(self.digest, str) or self.digest not in ("mix", "md5", "affine"):
+            raise OptionError(f'digest must be "mix", "md5" or "affine", got {shown(self.digest)}')
+        set_whole(self, "sparsity", 1, MOST_WHOLE, "a whole number in [1, 2^63) or None", none=True)
+        about = "; it is the mean of the thresholds"
+        set_number(self, "mean", lambda mean: abs(mean) < 2**20, "a number in (-2^20, 2^20)", about=about)
 
     @property
     def needs_k(self) -> bool:

@@ -121,7 +121,7 @@ class Pruner(ABC):
         document, arrays = read_saved(path)
         try:
             return cls.from_dict(document["pruner"])._with_state(arrays, document["state"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} does not hold a valid {cls.name} pruner: {error}") from None
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
