@@ -16,7 +16,7 @@ from lsprune.apply import outside
 from lsprune.baselines.spanning_forest import forest
 from lsprune.baselines.whole import Items, smallest
 from lsprune.checks import as_array, is_whole, set_whole, shown
-from lsprune.errors import BudgetWarning, GraphError, OptionError
+from lsprune.errors import BudgetWarning, FormatError, GraphError, OptionError
 from lsprune.explain import Explanation, Reason
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime, plain
@@ -255,9 +255,12 @@ def _budget(pruner: Pruner) -> str:
 
 def load(path: str | os.PathLike[str]) -> Pruner:
     """The pruner that `Pruner.save` wrote, of whatever method, with its promises."""
-    document, _ = read_saved(path)
-    name = str(document["pruner"].get("method", ""))
-    return (Guarded if name == Guarded.name else baselines.method(name)).load(path)
+    document, arrays = read_saved(path)
+    name = document["pruner"].get("method")
+    known = {**baselines.METHODS, Guarded.name: Guarded}
+    if not isinstance(name, str) or name not in known:
+        raise FormatError(f"{path} does not hold a pruner that is known here, got method {shown(name)}")
+    return known[name].from_saved(path, document, arrays)
 
 
 def _reason(within: Reason, kept: bool, why: int) -> Reason:

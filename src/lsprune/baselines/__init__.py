@@ -16,6 +16,7 @@ from lsprune.baselines.random import Random
 from lsprune.baselines.spanning_forest import SpanningForest
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.baselines.whole import WholeGraph
+from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.pruners import LSP, Pruner
 
@@ -29,7 +30,7 @@ METHODS: dict[str, type[Pruner]] = {method.name: method for method in _ALL}
 def method(name: str) -> type[Pruner]:
     """The pruner class of that name."""
     if name not in METHODS:
-        raise OptionError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+        raise OptionError(f"method must be one of {', '.join(METHODS)}, got {shown(name)}")
     return METHODS[name]
 
 

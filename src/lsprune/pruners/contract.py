@@ -118,7 +118,11 @@ class Pruner(ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The pruner that `save` wrote."""
-        document, arrays = read_saved(path)
+        return cls.from_saved(path, *read_saved(path))
+
+    @classmethod
+    def from_saved(cls, path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """The pruner in what was read from `path`."""
         try:
             return cls.from_dict(document["pruner"])._with_state(arrays, document["state"])
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
