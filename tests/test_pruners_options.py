@@ -15,10 +15,10 @@ from lsprune.guards import Guarded as Promises
 from lsprune.hashing import Both, Signs
 
 ODD = [
-    None, float("nan"), float("inf"), "", "edge", "edge:" + "9" * 5000, "edge:²", [], [[]], ["edge"], (), (12,), {}, {1: 2},
-    object(), b"x", -1, 0, 3, 2**40, 2**70, 10**5000, 1.5, 1e308, 5e-324, True, 4j, np.int64(3), np.uint8(3), np.bool_(True), np.nan,
-    np.float32(0.5), np.str_("edge"), np.array(3), np.array([1, 2]), np.array(["edge"]), np.array([]), np.datetime64("now"),
-    int, Signs(bits=2), Random(keep=0.5),
+    None, float("nan"), float("inf"), "", "edge", "edge:" + "9" * 5000, "edge:²", [], [[]], ["edge"], (), (12,), {},
+    {1: 2}, object(), b"x", -1, 0, 3, 2**40, 2**70, 10**5000, 1.5, 1e308, 5e-324, True, 4j, np.int64(3), np.uint8(3),
+    np.bool_(True), np.nan, np.float32(0.5), np.str_("edge"), np.array(3), np.array([1, 2]), np.array(["edge"]),
+    np.array([]), np.datetime64("now"), int, Signs(bits=2), Random(keep=0.5),
 ]  # fmt: skip
 GRAPH = random_graph(0, nodes=9, edges=50, dim=3, edge_dim=2)
 GRAPH = Graph.from_edges(GRAPH.ends(), num_nodes=9, x=GRAPH.x, edge_attr=np.abs(GRAPH.edge_attr))
@@ -67,10 +67,13 @@ def test_odd_values_are_taken_or_refused_by_name(kind, name):
         assert mask.dtype == bool and mask.shape == (50,)
 
 
+WHOLE = {"k", "seed", "column", "hashes", "trees", "bits", "rounds", "levels", "words", "iterations", "min_keep",
+         "max_degree", "sparsity", "m"}  # fmt: skip
+
+
 def test_whole_numbers_of_numpy_are_whole_numbers():
     for kind, name in FIELDS:
-        if name in ("k", "seed", "column", "hashes", "trees", "bits", "rounds", "levels", "words", "iterations", "min_keep",
-                    "max_degree", "sparsity", "m"):  # fmt: skip
+        if name in WHOLE:
             pruner = made(kind, name, np.int64(2))
             held = pruner if kind in (Guarded, *METHODS.values()) else pruner.family
             assert type(getattr(held, name)) is int

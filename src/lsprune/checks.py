@@ -82,17 +82,22 @@ def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> i
 
 def as_array(values: Any, name: str) -> Array:
     """The values as a numpy array, a view where possible; GraphError where numpy cannot read them or loses a mask."""
+    refuse_masked(values, name)
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise GraphError(f"{name} must be an array, got {type(values).__name__}: {reason}") from None
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise GraphError for a numpy masked array, or a list of them: as plain arrays they would lose their masks."""
     items = values if isinstance(values, (list, tuple)) else ()
     if isinstance(values, np.ma.MaskedArray) or any(isinstance(item, np.ma.MaskedArray) for item in items):
         raise GraphError(
             f"{name} must be a plain array, got a numpy masked array, whose mask would be lost; fill it first: "
             ".filled(value)"
         )
-    try:
-        return np.asarray(values)
-    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise GraphError(f"{name} must be an array, got {type(values).__name__}: {reason}") from None
 
 
 def check_numbers(dtype: Any, name: str) -> None:

@@ -257,7 +257,7 @@ def load(path: str | os.PathLike[str]) -> Pruner:
     """The pruner that `Pruner.save` wrote, of whatever method, with its promises."""
     document, arrays = read_saved(path)
     name = document["pruner"].get("method")
-    known = {**baselines.METHODS, Guarded.name: Guarded}
+    known: dict[str, type[Pruner]] = {**baselines.METHODS, Guarded.name: Guarded}
     if not isinstance(name, str) or name not in known:
         raise FormatError(f"{path} does not hold a pruner that is known here, got method {shown(name)}")
     return known[name].from_saved(path, document, arrays)

@@ -81,9 +81,10 @@ def _of_column(rows: Any, name: str, weights: str, view: View, power: int, unit:
     column = _column(rows, name, weights)
 
     def some(lo: int, hi: int) -> Array:
-        values = column[lo:hi].astype(np.float32)
+        with np.errstate(over="ignore", under="ignore"):  # what float32 cannot hold is refused here
+            values = column[lo:hi].astype(np.float32)
         if values.size and not (np.isfinite(values).all() and values.min() > 0):
-            raise GraphError(f'weights="{weights}" needs {name} > 0 and finite')
+            raise GraphError(f'weights="{weights}" needs {name} > 0 and finite in float32')
         return -_scaled(_logs(values, view), power, unit)
 
     return in_blocks(view, column.shape[0], some)
