@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lsprune import LSP, prune
 from lsprune.adapters import find
 from lsprune.adapters.base import Kept
 from lsprune.errors import GraphError
@@ -158,3 +159,11 @@ def test_empty_graph_and_view() -> None:
     assert len(rebuilt(empty, np.zeros(0, bool))) == 0
     view = sample(nx.Graph).subgraph(["a", "b"])
     assert list(rebuilt(view, np.array([True])).edges()) == [("a", "b")]
+
+
+@pytest.mark.parametrize("value", [np.ma.masked_array([1.0, 2.0], mask=[0, 1]), np.ma.masked], ids=repr)
+def test_masked_attributes_are_refused(value):
+    network = nx.path_graph(3)
+    nx.set_node_attributes(network, value, "x")
+    with pytest.raises(GraphError, match="x must be a plain array, got a numpy masked array"):
+        prune(network, LSP(keep=0.5))

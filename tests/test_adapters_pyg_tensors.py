@@ -9,7 +9,9 @@ from pyg_helpers import KEPT, LAYOUTS, MASK, SOURCE, TARGET, edges, graph_of, ma
 
 # isort: split
 import torch
+from torch_geometric.data import Data
 
+from lsprune import LSP, Random, prune
 from lsprune.adapters.pyg import find
 from lsprune.adapters.pyg.tensors import take, view
 from lsprune.errors import GraphError, OptionError
@@ -100,3 +102,51 @@ def test_take_keeps_every_element_type():
         tensor = torch.tensor([0, 1, 1, 0, 1]).to(dtype)
         assert take(tensor, MASK).dtype == dtype
         assert take(tensor, MASK).float().tolist() == [0, 1, 0]
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("first", [[0, 1, 9], [0, 99, 3], [0, -1, 3], [0, 2, 1]])
+@pytest.mark.parametrize("second", [[0, 1, 50], [0, -2, 1], [0, 1, 0]])
+def test_sparse_tensors_with_wrong_indices_are_refused(layout, first, second):
+    """torch makes such tensors unless it is asked to look; reading them would touch memory that is not theirs."""
+    first, second, values = torch.tensor(first), torch.tensor(second), torch.ones(3)
+    if layout == "coo":
+        first = first.clamp(min=-1) * 7
+        bad = torch.sparse_coo_tensor(torch.stack([first, second]), values, (2, 2), check_invariants=False)
+    else:
+        make = getattr(torch, f"sparse_{layout}_tensor")
+        bad = make(first, second, values, (2, 2), check_invariants=False)
+    edge_index = torch.tensor([[0, 1], [1, 0]])
+    with pytest.raises(GraphError, match="attributes must be a valid sparse matrix"):
+        prune(Data(edge_index=edge_index, x=bad), LSP(keep=0.5))
+    with pytest.raises(GraphError, match="a sparse graph must be a valid sparse matrix"):
+        prune(bad, Random(keep=0.5))
+
+
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_a_sparse_tensor_with_fewer_values_than_indices_is_refused():
+    pointers, others = torch.tensor([0, 1, 2]), torch.tensor([0, 1])
+    bad = torch.sparse_csr_tensor(pointers, others, torch.ones(1), (2, 2), check_invariants=False)
+    with pytest.raises(GraphError, match="indptr ends at 2, beyond the 1 entries"):
+        prune(bad, Random(keep=0.5))
+
+
+def test_attributes_with_one_sparse_dimension_are_refused():
+    hybrid = torch.eye(2).to_sparse(1)
+    with pytest.raises(GraphError, match="attributes must be dense or sparse COO, CSR or CSC matrices"):
+        prune(Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=hybrid), LSP(keep=0.5))
+
+
+@pytest.mark.parametrize("nodes", [float("nan"), (12,), "2", -1, 2.5, True, torch.tensor([2, 2]), 2**70], ids=str)
+def test_numbers_of_nodes_that_are_none_are_refused(nodes):
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]))
+    data._store._mapping["num_nodes"] = nodes
+    with pytest.raises(GraphError, match="num_nodes must be a whole number >= 0"):
+        prune(data, Random(keep=0.5))
+
+
+def test_masked_arrays_are_refused():
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=np.ma.masked_array([[1.0], [2.0]], mask=[[0], [1]]))
+    with pytest.raises(GraphError, match="x must be a plain array, got a numpy masked array"):
+        prune(data, LSP(keep=0.5))

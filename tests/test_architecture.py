@@ -12,9 +12,9 @@ import pytest
 SRC = Path(__file__).resolve().parents[1] / "src" / "lsprune"
 
 ORDER = [
-    "_version", "errors", "graph", "kernels", "race", "similar", "adapters", "attributes", "scales", "hashing",
-    "select", "pairs", "explain", "apply", "pruners", "baselines", "guards", "measure", "__init__", "pyg", "scale",
-    "lab", "report", "cli", "__main__",
+    "_version", "errors", "checks", "graph", "kernels", "race", "similar", "adapters", "attributes", "scales",
+    "hashing", "select", "pairs", "explain", "apply", "pruners", "baselines", "guards", "measure", "__init__", "pyg",
+    "scale", "lab", "report", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphs import PRUNERS, name_of, random_graph
-from lsprune import LSP, First, Graph, GraphError, NoEdges, Random
+from lsprune import LSP, First, Graph, GraphError, Guarded, NoEdges, OptionError, Random
 
 LOCAL = [p for p in PRUNERS if not isinstance(p, (Random, NoEdges))]
 
@@ -66,3 +66,38 @@ def test_global_pruners_say_that_nobody_chose(pruner):
 def test_unknown_nodes_are_named():
     with pytest.raises(GraphError, match=r"node must be in \[0, 12\), got 12"):
         LSP(k=1).explain(random_graph(0), 12)
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+@pytest.mark.parametrize("kind", ["one", "bipartite", "csr"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda side: LSP(k=1, side=side, hash="identity"),
+        lambda side: LSP(k=1, side=side, hash="identity", self_loops="edge"),
+        lambda side: Random(k=1, side=side),
+        lambda side: Guarded(pruner=LSP(k=1, side=side, hash="identity"), min_keep=1),
+    ],
+)
+def test_the_text_shows_edges_in_their_own_direction(side, kind, make):
+    graph = random_graph(4, nodes=10, edges=90)
+    source, target = graph.ends()
+    if kind == "bipartite":
+        graph = Graph.from_edges((source, target), num_nodes=(10, 10))
+    if kind == "csr":
+        order = np.argsort(source, kind="stable")
+        source, target = source[order], target[order]
+        graph = Graph.from_csr(np.searchsorted(source, np.arange(11)), target, rows="source")
+    text = str(make(side).explain(graph, 3))
+    shown = re.findall(r"^  (?:kept   |removed) edge (\d+) \((\d+) -> (\d+)\): ", text, re.MULTILINE)
+    assert (
+        sorted(int(edge) for edge, _, _ in shown) == np.flatnonzero((target if side == "in" else source) == 3).tolist()
+    )
+    assert all((source[int(edge)], target[int(edge)]) == (int(s), int(t)) for edge, s, t in shown)
+
+
+@pytest.mark.parametrize("node", ["3", 2.0, True, None, [3], float("nan")], ids=repr)
+def test_a_node_is_a_number(node):
+    with pytest.raises(OptionError, match="node must be the number of a node"):
+        Random(keep=0.5).explain(random_graph(0), node)
+    assert Random(keep=0.5).explain(random_graph(0), np.int64(3)).node == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from lsprune import LSP, Graph, GraphError, LocalRandom, NoEdges, OptionError, Random
+import lsprune
+from graphs import PRUNERS, name_of, random_graph
+from lsprune import LSP, BudgetWarning, Graph, GraphError, LocalRandom, NoEdges, OptionError, Random, prune
 from lsprune.guards import Guarded, fitting
 from lsprune.pruners import Pruner
 
@@ -384,13 +387,13 @@ def test_reasons_say_which_promise_an_edge_stays_for():
     [
         ({"pruner": 3}, "pruner must be a pruner such as"),
         ({"pruner": LSP}, "pruner must be a pruner such as"),
-        ({"min_keep": -1}, "min_keep must be a whole number >= 0, got -1"),
-        ({"min_keep": None}, "min_keep must be a whole number >= 0, got None"),
-        ({"min_keep": True}, "min_keep must be a whole number >= 0, got True"),
-        ({"min_keep": 1.0}, "min_keep must be a whole number >= 0, got 1.0"),
+        ({"min_keep": -1}, "min_keep must be a whole number in \\[0, 2\\^31\\), got -1"),
+        ({"min_keep": None}, "min_keep must be a whole number in \\[0, 2\\^31\\), got None"),
+        ({"min_keep": True}, "min_keep must be a whole number in \\[0, 2\\^31\\), got True"),
+        ({"min_keep": 1.0}, "min_keep must be a whole number in \\[0, 2\\^31\\), got 1.0"),
         ({"keep_connected": "no"}, "keep_connected must be True or False, got 'no'"),
         ({"keep_connected": 1}, "keep_connected must be True or False, got 1"),
-        ({"max_degree": 0}, "max_degree must be a whole number >= 1, or a pair .*, got 0"),
+        ({"max_degree": 0}, r"max_degree must be a whole number in \[1, 2\^31\), or a pair .*, got 0"),
         ({"max_degree": True}, "max_degree must be .*, got True"),
         ({"max_degree": (1, 0)}, r"max_degree must be .*, got \(1, 0\)"),
         ({"max_degree": (1, 2, 3)}, r"max_degree must be .*, got \(1, 2, 3\)"),
@@ -420,3 +423,67 @@ def test_bad_options_are_named(options, says):
 def test_what_cannot_be_done_is_named(act, error, says):
     with pytest.raises(error, match=says):
         act()
+
+
+@pytest.mark.parametrize(
+    ("promises", "needs"),
+    [
+        ({"min_keep": 1}, r"min_keep=1 \(\d+ edges\)$"),
+        ({"keep_connected": True}, r"keep_connected \(\d+ edges\)$"),
+        ({"protected": list(range(20))}, r"protected \(20 edges\)$"),
+        (
+            {"min_keep": 1, "keep_connected": True, "protected": [3]},
+            r"protected \(1 edges\), keep_connected \(\d+ edges\), min_keep=1 \(\d+ edges\)$",
+        ),
+    ],
+    ids=str,
+)
+def test_more_than_the_budget_is_said_once_with_the_promise_that_needs_it(promises, needs):
+    one = graph()
+    real = int(np.count_nonzero(one.source != one.target))
+    pruner = Guarded(pruner=LSP(keep=0.02, hash="identity"), **promises)
+    with pytest.warns(BudgetWarning) as said:
+        mask = pruner.mask(one)
+    kept = int(np.count_nonzero(mask[one.source != one.target]))
+    asked = round(0.02 * real)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    shares = rf"^{100 * kept / real:.3g} % of the edges are kept \({kept} of {real}\), keep=0.02 asks for "
+    assert re.match(
+        shares + rf"{100 * asked / real:.3g} % \({asked}\); the promises need more: " + needs, str(said[0].message)
+    )
+    with pytest.warns(BudgetWarning, match="k=0 asks for 0 %"):
+        prune(one, Guarded(pruner=LSP(k=0, hash="identity"), **promises))
+
+
+def test_nothing_is_said_where_the_budget_is_met_or_nobody_gave_one(recwarn):
+    one = graph()
+    for pruner in (
+        Guarded(pruner=LSP(keep=0.6, hash="identity"), min_keep=1, keep_connected=True, protected=[0]),
+        Guarded(pruner=NoEdges(), min_keep=1),
+        Guarded(pruner=LSP(k=1, hash="identity"), min_keep=1, max_degree=1),
+        Guarded(pruner=Random(keep=0.02), max_degree=2),
+    ):
+        pruner.mask(one)
+        pruner.explain(one, 3)
+    Guarded(pruner=Random(keep=0.02), min_keep=1).explain(one, 3)
+    assert not [warning for warning in recwarn if warning.category is BudgetWarning]
+
+
+@pytest.mark.parametrize("base", PRUNERS, ids=name_of)
+@pytest.mark.parametrize("promises", [{"min_keep": 1}, {"keep_connected": True, "max_degree": (None, 3)}], ids=str)
+def test_a_saved_pruner_with_promises_is_loaded_whatever_is_within(tmp_path, base, promises):
+    one = random_graph(0, edge_dim=2)
+    for pruner in (Guarded(pruner=base, **promises), Guarded(pruner=base, **promises).fit(one)):
+        pruner.save(tmp_path / "pruner.npz")
+        for load in (lsprune.load, Guarded.load):
+            again = load(tmp_path / "pruner.npz")
+            assert again == pruner
+            np.testing.assert_array_equal(again.mask(one), pruner.mask(one))
+
+
+def test_promises_on_promises_are_loaded(tmp_path):
+    one = random_graph(0)
+    twice = Guarded(pruner=Guarded(pruner=LSP(keep=0.3), min_keep=1), max_degree=2).fit(one)
+    twice.save(tmp_path / "pruner.npz")
+    assert lsprune.load(tmp_path / "pruner.npz") == twice

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, Graph, Identity, OptionError, Projection, Threshold
-from lsprune.hashing import family, family_from
+from lsprune.hashing import Bins, Both, Codebook, Signs, Structure, family, family_from, threshold
 from naive import algorithm_1, md5_key, projection_key, published_projection_key, published_threshold_key
 
 
@@ -123,11 +125,11 @@ def test_registry_names(name):
         (lambda: Projection(l=0), "l must be > 0 or None, got 0"),
         (lambda: Projection(l=float("nan")), "l must be > 0 or None, got nan"),
         (lambda: Projection(offset="poisson"), 'offset must be "uniform" or "normal"'),
-        (lambda: Projection(sparsity=0), "sparsity must be a whole number >= 1 or None, got 0"),
+        (lambda: Projection(sparsity=0), r"sparsity must be a whole number in \[1, 1048576\] or None, got 0"),
         (lambda: Threshold(m=0), r"m must be a whole number in \[1, 2\^63\), got 0"),
         (lambda: Threshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
         (lambda: Threshold(sparsity=True), "sparsity must be a whole number"),
-        (lambda: Threshold(mean=float("inf")), "mean must be a finite number"),
+        (lambda: Threshold(mean=float("inf")), r"mean must be a number in \(-2\^20, 2\^20\), got inf"),
         (
             lambda: family("simhash"),
             "hash must be one of projection, threshold, codebook, .* structure, both, auto, got 'simhash'",
@@ -138,3 +140,58 @@ def test_registry_names(name):
 def test_bad_options_are_named(build, says):
     with pytest.raises(OptionError, match=says):
         build()
+
+
+HUGE = 2**31 - 1  # the largest k
+
+
+@pytest.mark.parametrize("options", [{}, {"symmetric": "union"}, {"symmetric": "intersection"}], ids=str)
+@pytest.mark.parametrize(
+    "family",
+    [
+        Threshold(digest="affine"),
+        Threshold(digest="affine", sparsity=None),
+        Both(edge=Signs(), node=Threshold(digest="affine")),
+        Threshold(),
+        Threshold(digest="md5"),
+        Projection(),
+        Signs(),
+        Bins(),
+        Codebook(),
+        Identity(),
+        Structure(),
+    ],
+    ids=repr,
+)
+def test_memory_does_not_grow_with_k(family, options):
+    graph = random_graph(3, nodes=10, edges=49, edge_dim=2)
+    pruner = LSP(k=HUGE, hash=family, attributes=("owner", "edge", "neighbour"), **options).fit(graph)
+    tracemalloc.start()
+    try:
+        assert pruner.mask(graph, threads=1).all()
+        assert "taken at step" in str(pruner.explain(graph, 3, threads=1))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+@pytest.mark.parametrize("options", [{"select": "bottom"}, {"replace": True}], ids=str)
+def test_a_signature_of_too_many_groups_is_refused(options):
+    graph = random_graph(3, nodes=10, edges=49)
+    pruner = LSP(k=HUGE, hash=Threshold(digest="affine"), **options)
+    with pytest.raises(OptionError, match=r"k must be at most 3355443 with this hash .*, got 2147483647"):
+        pruner.mask(graph, threads=1)
+
+
+def test_the_limit_of_groups_counts_entries_and_changes_no_mask(monkeypatch):
+    graph = random_graph(3, nodes=10, edges=90)
+    pruners = {k: LSP(k=k, hash=Threshold(digest="affine", sparsity=3), symmetric="union") for k in (4, 5, 40)}
+    before = {k: pruner.mask(graph) for k, pruner in pruners.items()}
+    monkeypatch.setattr(threshold, "MOST_ENTRIES", 4 * 3)
+    np.testing.assert_array_equal(pruners[4].mask(graph), before[4])
+    with pytest.raises(OptionError, match="k must be at most 4 with this hash"):
+        pruners[5].mask(graph)
+    monkeypatch.setattr(threshold, "MOST_ENTRIES", 20 * 3)  # more than any owner has edges
+    np.testing.assert_array_equal(pruners[5].mask(graph), before[5])
+    np.testing.assert_array_equal(pruners[40].mask(graph), before[40])

@@ -165,7 +165,7 @@ def test_constant_attributes_leave_the_choice_to_the_tie_rule():
     ("build", "error", "says"),
     [
         (lambda g: Codebook(words=0), OptionError, "words must be a whole number in"),
-        (lambda g: Codebook(iterations=0), OptionError, "iterations must be a whole number >= 1, got 0"),
+        (lambda g: Codebook(iterations=0), OptionError, r"iterations must be a whole number in \[1, 2\^63\), got 0"),
         (
             lambda g: LSP(k=1, hash=Codebook(words=99)).fit(g),
             GraphError,

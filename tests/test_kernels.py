@@ -207,6 +207,27 @@ def test_stored_normals_are_the_quantiles():
     assert abs(draws.std() - 1) < 0.01
 
 
+@pytest.mark.parametrize("value", ["²", "٣", "1e3", "-1", "0", "000", "2.0", "+2", "0x2", "1_0", "9" * 5000, "2 2"])
+def test_numbers_of_threads_that_are_none_are_refused(monkeypatch, value):
+    monkeypatch.setenv("LSPRUNE_THREADS", value)
+    with pytest.raises(OptionError, match="LSPRUNE_THREADS must be a whole number >= 1, got"):
+        threads.count()
+
+
+@pytest.mark.parametrize(("value", "count"), [(" 2", 2), ("02", 2), ("2\n", 2), ("99999999", threads.MOST)])
+def test_numbers_of_threads_may_have_space_around_them(monkeypatch, value, count):
+    monkeypatch.setenv("LSPRUNE_THREADS", value)
+    assert threads.count() == count
+
+
+def test_no_number_of_threads_is_all_cores(monkeypatch):
+    monkeypatch.delenv("LSPRUNE_THREADS", raising=False)
+    cores = threads.count()
+    for nothing in ("", "  "):
+        monkeypatch.setenv("LSPRUNE_THREADS", nothing)
+        assert threads.count() == cores
+
+
 def test_threads_come_from_the_argument_then_the_environment(monkeypatch):
     monkeypatch.setenv("LSPRUNE_THREADS", "3")
     assert threads.count() == 3
@@ -214,8 +235,11 @@ def test_threads_come_from_the_argument_then_the_environment(monkeypatch):
     monkeypatch.setenv("LSPRUNE_THREADS", "many")
     with pytest.raises(OptionError, match="LSPRUNE_THREADS must be a whole number >= 1, got 'many'"):
         threads.count()
-    with pytest.raises(OptionError, match="threads must be a whole number >= 1, got 0"):
-        threads.count(0)
+    for wrong in (0, -1, 1.5, True, "2", b"2", float("nan"), [], object()):
+        with pytest.raises(OptionError, match="threads must be a whole number >= 1, got"):
+            threads.count(wrong)
+    assert threads.count(np.int64(2)) == 2
+    assert threads.count(2**70) == threads.MOST
     with pytest.raises(OptionError, match="executor must be one of cpu, reference, gpu, got 'tpu'"):
         runtime(1, "tpu")
 

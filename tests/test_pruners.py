@@ -136,7 +136,7 @@ def test_repr_shows_what_was_asked_for():
         (lambda: LSP(k=1, hash="md5"), "hash must be one of .* got 'md5'"),
         (lambda: LSP(keep=0.5, replace=True), "keep must be None with replace=True"),
         (lambda: LSP(k=1, replace=True, select="bottom"), "replace must be False"),
-        (lambda: LSP(k=1, seed=0.5), "seed must be a whole number, got 0.5"),
+        (lambda: LSP(k=1, seed=0.5), "seed must be a whole number of at most 1024 bits, got 0.5"),
         (lambda: LSP.paper("q", k=1), "kind must be one of 'p', 't', got 'q'"),
         (lambda: from_dict({"method": "magic"}), "method must be one of lsp, .* got 'magic'"),
         (lambda: LSP.from_dict({"k": 1, "share": 2}), "share is not an option of lsp; it has "),

@@ -156,6 +156,19 @@ def test_a_hub_that_keeps_more_edges_than_there_are_functions(session):
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(mask))
 
 
+@pytest.mark.parametrize(
+    "weights",
+    [0.1 + np.arange(EDGES) * np.spacing(0.1), 1_700_000_000_000_000_000 + np.arange(EDGES)],
+    ids=["float64", "int64"],
+)
+def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(session, graph, weights):
+    (source, target), weights = graph.ends(), np.random.default_rng(0).permutation(weights)
+    table = pa.table({"source": source, "target": target, "n": np.arange(EDGES), "w": weights})
+    kept = prune_spark(session.createDataFrame(table), None, TopWeight(k=3), edge_attr="w", position="n", hub=80)
+    expected = TopWeight(k=3).mask(Graph.from_edges((source, target), edge_attr=weights))
+    np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(expected))
+
+
 def test_hubs_are_found_and_change_nothing(tables, graph):
     edges, nodes = tables
     ready = plan.prepared(edges, nodes, LSP(k=3), ("source", "target"), ATTR, "id", "x", "n")
@@ -187,7 +200,7 @@ def test_keep_is_exact_when_hashes_are_refined_bit_by_bit(tables, graph, monkeyp
         np.testing.assert_array_equal(kept, np.flatnonzero(pruner.mask(graph)))
 
 
-@pytest.mark.parametrize("budget", [{"keep": 1.0}, {"k": 0}, {"k": EDGES}])
+@pytest.mark.parametrize("budget", [{"keep": 1.0}, {"k": 0}, {"k": EDGES}, {"k": 2**31 - 1}])
 @pytest.mark.parametrize("loops", ["free", "drop"])
 def test_all_or_nothing(tables, graph, budget, loops):
     pruner = LSP(**budget, self_loops=loops, hash="identity")

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 pytest.importorskip("pyarrow")
 
 import pyarrow as pa
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
-from graphs import PRUNERS, graphs, name_of, random_graph, suits
+from graphs import PRUNERS, graphs, name_of, random_graph, reordered, suits
 from lsprune import LSP, FormatError, Graph, GraphError, LocalRandom, OptionError, Random
 from lsprune.adapters.files import read_edges
+from lsprune.baselines import TopWeight
 from lsprune.errors import SymmetryWarning
-from lsprune.hashing import Auto, Codebook
+from lsprune.hashing import Auto, Codebook, Threshold
 from lsprune.kernels import runtime
 from lsprune.pruners.contract import Local
 from lsprune.scale import memory
@@ -24,6 +25,7 @@ from lsprune.scale.manifest import verify
 from lsprune.scale.stream import prune_stream
 
 FEW = settings(max_examples=6, deadline=None, derandomize=True)
+FINE = [0.1 + np.arange(40) * np.spacing(0.1), 1_700_000_000_000_000_000 + np.arange(40)]  # one value each in float32
 LOCAL = [pruner for pruner in PRUNERS if isinstance(pruner, Local)]
 
 
@@ -69,6 +71,44 @@ def test_every_pruner_keeps_what_it_keeps_in_memory(tmp_path_factory, pruner, gr
     assume(suits(pruner, graph))
     numbers = streamed(tmp_path_factory.mktemp("s"), graph, pruner)
     np.testing.assert_array_equal(numbers, np.flatnonzero(pruner.mask(graph)))
+
+
+@pytest.mark.parametrize("weights", FINE, ids=lambda weights: str(weights.dtype))
+@pytest.mark.parametrize("suffix", [".parquet", ".npz", ".csv"])
+def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(tmp_path, weights, suffix):
+    source, target = np.arange(1, 41), np.arange(40) % 3
+    weights = np.random.default_rng(0).permutation(weights)
+    expected = TopWeight(k=4).mask(Graph.from_edges((source, target), edge_attr=weights))
+    paths = [tmp_path / f"{name}{suffix}" for name in ("in", "out")]
+    columns = {"source": source, "target": target, "edge_attr": weights}
+    if suffix == ".npz":
+        np.savez(paths[0], **columns)
+    elif suffix == ".parquet":
+        parquet.write_table(pa.table(columns), paths[0])
+    else:
+        csv.write_csv(pa.table(columns), paths[0])
+    prune_stream(*paths, TopWeight(k=4), edge_attr=["edge_attr"], memory="3GB")
+    assert read_edges(paths[1]).graph.source.tolist() == source[expected].tolist()
+    assert TopWeight(k=4).mask(read_edges(paths[0], edge_attr=["edge_attr"]).graph).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        LSP(k=2**31 - 1),
+        LSP(k=2**31 - 1, symmetric="union", hash=Threshold(digest="affine")),
+        LSP(k=2**31 - 1, select="bottom", hash="identity"),
+        LocalRandom(k=2**31 - 1),
+        TopWeight(k=2**31 - 1, column=0),
+    ],
+    ids=name_of,
+)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_the_largest_k_keeps_everything(tmp_path, pruner, ordered):
+    graph = random_graph(5, nodes=20, edges=90, edge_dim=2 if isinstance(pruner, TopWeight) else 0)
+    if ordered:
+        graph = reordered(graph, np.argsort(graph.ends()[1], kind="stable"))
+    np.testing.assert_array_equal(streamed(tmp_path, graph, pruner), np.arange(90))
 
 
 @pytest.mark.parametrize("symmetric", ["union", "intersection"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from lsprune._version import __version__
 from lsprune.apply import prune
-from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random, load
+from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random
 from lsprune.errors import (
+    BudgetWarning,
     ConstantWarning,
     FormatError,
     GraphError,
@@ -18,13 +19,13 @@ from lsprune.errors import (
 )
 from lsprune.explain import Explanation
 from lsprune.graph import Graph
-from lsprune.guards import Guarded
+from lsprune.guards import Guarded, load
 from lsprune.hashing import FAMILIES, Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
 from lsprune.pruners import LSP
 
 __all__ = [
-    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Both", "Codebook", "ConstantWarning", "Explanation", "First",
-    "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom", "LspruneError",
-    "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs", "Structure",
-    "SymmetryWarning", "Threshold", "__version__", "load", "prune",
+    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Both", "BudgetWarning", "Codebook", "ConstantWarning", "Explanation",
+    "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom",
+    "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs",
+    "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
 ]  # fmt: skip

@@ -171,7 +171,7 @@ def warn_undirected() -> None:
             "the graph is undirected, and each direction of an edge is pruned by itself: the result is directed. "
             'symmetric="union" or "intersection" keeps or removes both directions together',
             SymmetryWarning,
-            stacklevel=_outside(),
+            stacklevel=outside(),
         )
 
 
@@ -189,11 +189,11 @@ def _warn_isolated(nodes: int) -> None:
             f"pruning left {nodes} node{'s' * (nodes > 1)} without any edge; keep more, or prune by side so that every "
             "node keeps some",
             IsolatedWarning,
-            stacklevel=_outside(),
+            stacklevel=outside(),
         )
 
 
-def _outside() -> int:
+def outside() -> int:
     """The stack level of the first caller that is not lsprune itself: where a warning belongs."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lsprune":

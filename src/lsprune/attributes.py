@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,19 +80,25 @@ class CategoryRows:
     """Rows of the random matrix M: normal values keyed by (seed, node or edge, value, coordinate)."""
 
     name: str
-    count: int  # number of values m
+    size: int  # number of values m
     kind: int
     seed: int
+    values: Array | None = None  # those that have a row here, where not all of them have
+
+    @property
+    def count(self) -> int:
+        return self.size if self.values is None else int(self.values.shape[0])
 
     @property
     def dim(self) -> int:
-        return min(self.count, WIDEST_CATEGORY)
+        return min(self.size, WIDEST_CATEGORY)
 
     def block(self, lo: int, hi: int) -> Array:
         return self.take(np.arange(lo, hi))
 
     def take(self, ids: Array) -> Array:
-        draws = draw(self.seed, CATEGORY, self.kind, ids[:, None], np.arange(self.dim)[None, :])
+        values = ids if self.values is None else self.values[ids]
+        draws = draw(self.seed, CATEGORY, self.kind, values[:, None], np.arange(self.dim)[None, :])
         return (normal(draws).astype(np.float32)) / np.float32(UNIT)
 
 
@@ -109,7 +115,7 @@ class Part:
     @property
     def categories(self) -> int:
         """Number of category values; 0 for vectors."""
-        return self.rows.count if isinstance(self.rows, CategoryRows) else 0
+        return self.rows.size if isinstance(self.rows, CategoryRows) else 0
 
     def rows_of(self, items: Array) -> Array:
         """The row numbers of some nodes or edges."""
@@ -117,12 +123,14 @@ class Part:
 
 
 def describe(
-    graph: Graph, side: str, asked: tuple[str, ...], *, seed: int, sizes: Mapping[str, int] | None = None
-) -> dict[str, Part]:
+    graph: Graph, side: str, asked: tuple[str, ...], *, seed: int, sizes: Mapping[str, int] | None = None,
+    occurring: bool = False,
+) -> dict[str, Part]:  # fmt: skip
     """The parts that describe the edges of `graph`, in the order owner, edge, neighbour.
 
     What is asked for and absent is left out; if nothing is left, what exists is used. `sizes` are the category counts
-    that `fit` found (0: a vector); without them they are taken from the graph.
+    that `fit` found (0: a vector); without them they are taken from the graph. With `occurring`, a category with far
+    more values than the graph has nodes or edges gets rows only for those that occur.
     """
     own, other = (graph.x_target, graph.x_source) if side == "in" else (graph.x_source, graph.x_target)
     given = {"owner": own, "edge": graph.edge_attr, "neighbour": other}
@@ -137,17 +145,17 @@ def describe(
     for role in chosen:
         size = None if sizes is None else sizes.get(role)
         same = parts.get("owner") if role == "neighbour" and own is other else None
-        parts[role] = same or _part(given[role], role, seed, size)
+        parts[role] = same or _part(given[role], role, seed, size, occurring)
     return parts
 
 
-def _part(values: Any, role: str, seed: int, size: int | None) -> Part:
+def _part(values: Any, role: str, seed: int, size: int | None, occurring: bool) -> Part:
     name = "edge_attr" if role == "edge" else "x"
     if hasattr(values, "tocsr"):
         return Part(SparseRows(name, _canonical(values)))
     column = values if values.ndim == 1 else values[:, 0] if values.shape[1:] == (1,) else None
     if column is not None and values.dtype.kind in "iu":
-        return _category(column, name, 1 if role == "edge" else 0, seed, size)
+        return _category(column, name, 1 if role == "edge" else 0, seed, size, occurring)
     if size:
         raise GraphError(f"{name} must be a category (one integer column) as when fitted, got {list(values.shape)}")
     return Part(DenseRows(name, values.reshape(values.shape[0], math.prod(values.shape[1:]))))
@@ -161,9 +169,13 @@ def _canonical(matrix: Any) -> Any:
     return rows
 
 
-def _category(column: Array, name: str, kind: int, seed: int, size: int | None) -> Part:
+def _category(column: Array, name: str, kind: int, seed: int, size: int | None, occurring: bool) -> Part:
     least, most = (int(column.min()), int(column.max())) if column.size else (0, -1)
-    return Part(category_rows(name, kind, seed, least, most, column.size, size), column)
+    rows = category_rows(name, kind, seed, least, most, column.size, size)
+    if not occurring or rows.size <= max(MOST_CATEGORIES, 4 * column.size):
+        return Part(rows, column)
+    values, index = np.unique(column, return_inverse=True)
+    return Part(replace(rows, values=values), index)
 
 
 def category_rows(

@@ -41,3 +41,7 @@ class ConstantWarning(LspruneWarning):
 
 class IsolatedWarning(LspruneWarning):
     """Pruning left nodes without any edge."""
+
+
+class BudgetWarning(LspruneWarning):
+    """Promises needed more edges than the budget has, so that more are kept than were asked for."""

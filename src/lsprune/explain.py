@@ -34,15 +34,19 @@ class Explanation:
     quota: int  # how many of these the node may keep
     edges: tuple[Reason, ...]
 
+    def ends(self, reason: Reason) -> tuple[int, int]:
+        """The source and the target of an edge that the node owns."""
+        return (reason.neighbour, self.node) if self.side == "in" else (self.node, reason.neighbour)
+
     def __str__(self) -> str:
         kept = sum(reason.kept for reason in self.edges)
         lines = [
             f"node {self.node} owns {len(self.edges)} edges (side={self.side!r}), keeps {kept}; quota {self.quota}"
         ]
         for reason in sorted(self.edges, key=lambda one: (not one.kept, one.step or 0, one.edge)):
-            lines.append(
-                f"  {'kept   ' if reason.kept else 'removed'} edge {reason.edge} to {reason.neighbour}: {reason.why}"
-            )
+            source, target = self.ends(reason)
+            state = "kept   " if reason.kept else "removed"
+            lines.append(f"  {state} edge {reason.edge} ({source} -> {target}): {reason.why}")
         return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from lsprune.checks import as_array, check_numbers, check_sparse, count_of, shown, to_csr
 from lsprune.errors import GraphError
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -75,15 +76,15 @@ class Graph:
         bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
         x_source, x_target = _pair(x, bipartite, "x")
         ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
-        sizes = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+        sizes, (x_source, x_target) = _sizes(num_nodes), _attributes(x_source, x_target)
         if bipartite:
             counts = [_count(sizes[0], x_source, [source]), _count(sizes[1], x_target, [target])]
         else:
             counts = [_count(sizes[0], x_source, [source, target])] * 2
         graph = cls(
             source=source, target=target, num_sources=counts[0], num_targets=counts[1], bipartite=bipartite,
-            x_source=_features(x_source, counts[0], "x"), x_target=_features(x_target, counts[1], "x"),
-            edge_attr=_features(edge_attr, source.shape[0], "edge_attr"), undirected=undirected,
+            x_source=_rows_for(x_source, counts[0], "x"), x_target=_rows_for(x_target, counts[1], "x"),
+            edge_attr=_rows_for(_features(edge_attr, "edge_attr"), source.shape[0], "edge_attr"), undirected=undirected,
             source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
         )  # fmt: skip
         _check_ids(source, counts[0], "source")
@@ -122,16 +123,16 @@ class Graph:
             )
         count = indptr.shape[0] - 1
         bipartite = isinstance(num_nodes, tuple)
-        sizes = num_nodes if isinstance(num_nodes, tuple) else (num_nodes or count,) * 2
-        if sizes[0 if rows == "source" else 1] != count:
+        sizes = (count, count) if num_nodes is None else _sizes(num_nodes)
+        if sizes[0 if rows == "source" else 1] != count or None in sizes:
             raise GraphError(f"num_nodes must match the {count} rows of indptr, got {num_nodes}")
-        x_source, x_target = _pair(x, bipartite, "x")
+        x_source, x_target = _attributes(*_pair(x, bipartite, "x"))
         ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
         graph = cls(
             source=None if rows == "source" else indices, target=None if rows == "target" else indices,
             num_sources=sizes[0], num_targets=sizes[1], bipartite=bipartite, indptr=indptr, rows=rows,
-            x_source=_features(x_source, sizes[0], "x"), x_target=_features(x_target, sizes[1], "x"),
-            edge_attr=_features(edge_attr, indices.shape[0], "edge_attr"),
+            x_source=_rows_for(x_source, sizes[0], "x"), x_target=_rows_for(x_target, sizes[1], "x"),
+            edge_attr=_rows_for(_features(edge_attr, "edge_attr"), indices.shape[0], "edge_attr"),
             source_ptr=_offsets(ptr_source, sizes[0]), target_ptr=_offsets(ptr_target, sizes[1]),
         )  # fmt: skip
         _check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
@@ -235,7 +236,7 @@ def _ends(edge_index: Any) -> tuple[Array, Array]:
 
 
 def _integers(values: Any, name: str, ndim: int = 1) -> Array:
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)  # np.array([]) and np.empty((2, 0)) are floats only for lack of a value
     if array.dtype.kind not in "iu":
@@ -255,24 +256,49 @@ def _pair(value: Any, bipartite: bool, name: str) -> tuple[Any, Any]:
     return value
 
 
-def _count(given: int | None, x: Any, ids: list[Array]) -> int:
-    if given is not None:
-        if int(given) != given or given < 0:
-            raise GraphError(f"num_nodes must be a whole number >= 0, got {given}")
-        return int(given)
+def _sizes(num_nodes: Any) -> tuple[Any, Any]:
+    """The numbers of sources and targets that the caller states, as Python ints; None where nothing is stated."""
+    if num_nodes is None:
+        return None, None
+    if not isinstance(num_nodes, tuple):
+        return (count_of(num_nodes, "num_nodes"),) * 2
+    if len(num_nodes) != 2:
+        raise GraphError(f"num_nodes must be one number or a pair (sources, targets), got {shown(num_nodes)}")
+    first, second = (None if size is None else count_of(size, "num_nodes") for size in num_nodes)
+    return first, second
+
+
+def _count(stated: int | None, x: Any, ids: list[Array]) -> int:
+    if stated is not None:
+        return stated
     if x is not None:
-        return int(x.shape[0] if hasattr(x, "shape") else len(x))
+        return int(x.shape[0])
     return max((int(side.max()) + 1 for side in ids if side.size), default=0)
 
 
-def _features(values: Any, count: int, name: str) -> Any:
+def _attributes(x_source: Any, x_target: Any) -> tuple[Any, Any]:
+    """The attributes of sources and targets as arrays; one object stays one object."""
+    source = _features(x_source, "x")
+    return source, source if x_target is x_source else _features(x_target, "x")
+
+
+def _features(values: Any, name: str) -> Any:
+    """Attributes as a numpy array of numbers; scipy.sparse stays sparse, its arrays checked."""
     if values is None:
         return None
-    if not hasattr(values, "tocsr"):  # scipy.sparse stays sparse
-        values = np.asarray(values)
-        if values.dtype.kind not in "fiub":
-            raise GraphError(f"{name} must be numbers, got {values.dtype}")
-    if values.ndim == 0 or values.shape[0] != count:
+    if hasattr(values, "tocsr"):
+        # The other formats hold Python objects: only what they become can be checked.
+        (check_sparse if values.format in ("csr", "csc", "coo", "bsr") else to_csr)(values, name)
+    else:
+        values = as_array(values, name)
+    check_numbers(values.dtype, name)
+    if values.ndim == 0:
+        raise GraphError(f"{name} must have one row for each {_ITEM[name]}, got a single value")
+    return values
+
+
+def _rows_for(values: Any, count: int, name: str) -> Any:
+    if values is not None and values.shape[0] != count:
         raise GraphError(f"{name} must have {count} rows, one for each {_ITEM[name]}, got {list(values.shape)}")
     return values
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from lsprune import baselines
+from lsprune.apply import outside
 from lsprune.baselines.spanning_forest import forest
 from lsprune.baselines.whole import Items, smallest
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import as_array, is_whole, set_whole, shown
+from lsprune.errors import BudgetWarning, FormatError, GraphError, OptionError
 from lsprune.explain import Explanation, Reason
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime, plain
@@ -22,6 +24,7 @@ from lsprune.kernels.mix import EDGE, draw
 from lsprune.pairs import pair_up
 from lsprune.pruners import Pruner
 from lsprune.pruners.options import check_flag, short_repr
+from lsprune.pruners.saved import read_saved
 from lsprune.select import Outcome, node_base, outcome, which_graph
 
 # Why an item stays or goes; a smaller one comes first. Those up to LEAST must stay, those up to JOINS whatever the cap.
@@ -41,9 +44,9 @@ class Protected:
     def of(cls, given: Any) -> Protected:
         """From a boolean array over all edges, or the numbers of some."""
         try:
-            array = np.asarray(given)
-        except ValueError:  # lists of unequal length
-            array = np.empty((), object)
+            array = as_array(given, "protected")
+        except GraphError as error:  # a masked array, or lists of unequal length
+            raise OptionError(str(error)) from None
         if array.dtype == bool and array.ndim == 1:
             return cls(np.flatnonzero(array).astype("<i8").tobytes(), array.size)
         if array.ndim == 1 and (array.dtype.kind in "iu" or not array.size):
@@ -78,10 +81,11 @@ class Protected:
 class Guarded(Pruner):
     """A pruner with promises, within its budget: what has to stay takes the place of other edges that it would keep.
 
-    Promises come before the budget: only where they need more edges than it has, more are kept. (These are the fewest
-    that will do, except where one edge may serve two promises: `min_keep` with `keep_connected`, or with pairs.) Which
-    edges give way is decided by a hash. With `symmetric`, edges and their reverses stay and go together. Self-loops
-    count for no node, unless the pruner has self_loops="edge".
+    Promises come before the budget: only where they need more edges than it has, more are kept, and a `BudgetWarning`
+    says how many and for which promise. (These are the fewest that will do, except where one edge may serve two
+    promises: `min_keep` with `keep_connected`, or with pairs.) Which edges give way is decided by a hash. With
+    `symmetric`, edges and their reverses stay and go together. Self-loops count for no node, unless the pruner has
+    self_loops="edge".
 
     Args:
         pruner: any pruner.
@@ -108,11 +112,9 @@ class Guarded(Pruner):
 
     def __post_init__(self) -> None:
         if not isinstance(self.pruner, Pruner):
-            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {self.pruner!r}")
-        if not _whole(self.min_keep, 0):
-            raise OptionError(f"min_keep must be a whole number >= 0, got {self.min_keep!r}")
+            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {shown(self.pruner)}")
+        set_whole(self, "min_keep", 0, 2**31 - 1, "a whole number in [0, 2^31)")
         check_flag("keep_connected", self.keep_connected)
-        object.__setattr__(self, "min_keep", int(self.min_keep))  # numpy scalars to Python's
         object.__setattr__(self, "keep_connected", bool(self.keep_connected))
         object.__setattr__(self, "max_degree", _checked_degree(self.max_degree))
         if self.protected is not None and not isinstance(self.protected, Protected):
@@ -177,11 +179,26 @@ class Guarded(Pruner):
         return short_repr(self)
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """What the pruner keeps, changed as little as the promises ask."""
-        return outcome(graph, self._decide(graph, runtime)[0], runtime)
+        """What the pruner keeps, changed as little as the promises ask; BudgetWarning where that is more."""
+        decided = self._decide(graph, runtime)
+        budget = _budget(self.pruner)
+        if decided.exceeded and decided.kept > decided.asked and budget:
+            warnings.warn(self._exceeded(decided, budget), BudgetWarning, stacklevel=outside())
+        return outcome(graph, decided.mask, runtime)
 
-    def _decide(self, graph: Graph, runtime: Runtime) -> tuple[Array, Array]:
-        """For each edge: is it kept, and why (PROTECTED .. OVER)."""
+    def _exceeded(self, decided: _Decided, budget: str) -> str:
+        """What is said where the promises need more edges than the budget."""
+        names = {PROTECTED: "protected", JOINS: "keep_connected", LEAST: f"min_keep={self.min_keep}"}
+        levels = np.bincount(decided.why[decided.mask & decided.counted], minlength=OVER + 1)
+        needs = ", ".join(f"{name} ({levels[level]} edges)" for level, name in names.items() if levels[level])
+        total = int(decided.counted.sum())
+        return (
+            f"{100 * decided.kept / total:.3g} % of the edges are kept ({decided.kept} of {total}), {budget} asks for "
+            f"{100 * decided.asked / total:.3g} % ({decided.asked}); the promises need more: {needs}"
+        )
+
+    def _decide(self, graph: Graph, runtime: Runtime) -> _Decided:
+        """What becomes of each edge, and why."""
         mask = self.pruner.mask_graph(graph, runtime).mask.copy()
         protected = np.zeros(mask.shape, bool) if self.protected is None else self.protected.mask(graph.num_edges)
         why = np.where(mask, KEPT, REST).astype(np.int8)
@@ -196,18 +213,54 @@ class Guarded(Pruner):
             level[found] = np.minimum(level[found], JOINS)
         if self.min_keep:
             level[held.least(level, self.min_keep)] = LEAST
-        chosen = held.within(kept, level)
+        chosen, exceeded = held.within(kept, level)
+        asked = int(np.count_nonzero(mask[real]))
         if self.max_degree is not None:
             over = held.over(chosen, level, _sides(self.max_degree))
             chosen[over], level[over] = False, OVER
         mask[real], why[real] = chosen[held.of_edge], level[held.of_edge]
-        return mask, why
+        return _Decided(mask, why, counted | protected, asked, exceeded)
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
         within = self.pruner._explain(graph, node, run)
-        mask, why = self._decide(graph, run)
-        edges = (_reason(reason, bool(mask[reason.edge]), int(why[reason.edge])) for reason in within.edges)
+        found = self._decide(graph, run)
+        edges = (_reason(reason, bool(found.mask[reason.edge]), int(found.why[reason.edge])) for reason in within.edges)
         return dataclasses.replace(within, edges=tuple(edges))
+
+
+@dataclass(frozen=True, eq=False)
+class _Decided:
+    """What becomes of each edge."""
+
+    mask: Array  # [E] is it kept
+    why: Array  # [E] PROTECTED .. OVER
+    counted: Array  # [E] does it count for the budget
+    asked: int  # counted edges that the pruner within keeps
+    exceeded: bool  # in some graph the promises need more than that
+
+    @property
+    def kept(self) -> int:
+        """Counted edges that are kept."""
+        return int(np.count_nonzero(self.mask & self.counted))
+
+
+def _budget(pruner: Pruner) -> str:
+    """The budget of a pruner as its option; empty for one without."""
+    if isinstance(pruner, Guarded):
+        return _budget(pruner.pruner)
+    return next(
+        (f"{name}={getattr(pruner, name)}" for name in ("k", "keep") if getattr(pruner, name, None) is not None), ""
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Pruner:
+    """The pruner that `Pruner.save` wrote, of whatever method, with its promises."""
+    document, arrays = read_saved(path)
+    name = document["pruner"].get("method")
+    known: dict[str, type[Pruner]] = {**baselines.METHODS, Guarded.name: Guarded}
+    if not isinstance(name, str) or name not in known:
+        raise FormatError(f"{path} does not hold a pruner that is known here, got method {shown(name)}")
+    return known[name].from_saved(path, document, arrays)
 
 
 def _reason(within: Reason, kept: bool, why: int) -> Reason:
@@ -216,20 +269,21 @@ def _reason(within: Reason, kept: bool, why: int) -> Reason:
     return dataclasses.replace(within, kept=kept, why=f"{word}; by the pruner within: {within.why}")
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
 def _checked_degree(given: Any) -> int | tuple[int | None, int | None] | None:
     """A whole number, a pair of them or None, in Python's own types."""
-    if given is None or _whole(given, 1):
+    if given is None or _is_degree(given):
         return None if given is None else int(given)
-    if isinstance(given, tuple | list) and len(given) == 2 and all(one is None or _whole(one, 1) for one in given):
+    if isinstance(given, tuple | list) and len(given) == 2 and all(one is None or _is_degree(one) for one in given):
         first, second = (None if one is None else int(one) for one in given)
         return first, second
     raise OptionError(
-        f"max_degree must be a whole number >= 1, or a pair of these (or None) for owner and neighbour, got {given!r}"
+        f"max_degree must be a whole number in [1, 2^31), or a pair of these (or None) for owner and neighbour, got "
+        f"{shown(given)}"
     )
+
+
+def _is_degree(value: Any) -> bool:
+    return is_whole(value) and 1 <= value < 2**31
 
 
 def _sides(most: int | tuple[int | None, int | None]) -> tuple[int | None, int | None]:
@@ -269,13 +323,17 @@ class _Held:
             return found
         return found & ~fitting(self.item[here], self.owner[here], room, -self._rank(level))
 
-    def within(self, kept: Array, level: Array) -> Array:
-        """As many items of each graph as were kept: those that must stay, then kept ones by draw."""
+    def within(self, kept: Array, level: Array) -> tuple[Array, bool]:
+        """As many items of each graph as were kept: those that must stay, then kept ones by draw.
+
+        And whether more had to stay in some graph.
+        """
         member, graphs = which_graph(self.graph.target_ptr, self.graph.num_targets, False)
         of_item = np.zeros(level.shape, np.int64)
         of_item[self.of_edge] = member[self.ends.target]
         budget, needed = (np.bincount(of_item[some], minlength=graphs) for some in (kept, level <= LEAST))
-        return smallest(level, self.ends.draw, of_item, np.maximum(budget, needed))
+        chosen = smallest(level, self.ends.draw, of_item, np.maximum(budget, needed))
+        return chosen, bool(np.any(needed > budget))
 
     def over(self, chosen: Array, level: Array, most: tuple[int | None, int | None]) -> Array:
         """True for the chosen items to remove, so that nodes have at most so many that they own and do not own."""

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.base import Kept, Key
+from lsprune.checks import refuse_masked
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
@@ -65,6 +66,7 @@ def _feature(attributes: Iterable[Mapping[Any, Any]], name: str, count: int) -> 
     values: Sequence[Any] = [item[name] for item in attributes if name in item]
     if not values or len(values) < count:
         return None
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError:

@@ -14,6 +14,7 @@ import numpy as np
 
 from lsprune.adapters.arrays import refuse_e_id
 from lsprune.adapters.base import Kept, Key
+from lsprune.checks import check_sparse, to_csr
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import compress, compress_csr
@@ -56,7 +57,10 @@ def _supported(data: Any) -> Any:
     if getattr(data, "ndim", None) != 2 or kind not in (*FORMATS, *_CONVERTED):
         shown = f"{type(data).__name__} of shape {list(getattr(data, 'shape', []))}"
         raise GraphError(f"a scipy.sparse graph must be a CSR, CSC or COO matrix [N, N], got {shown}; try .tocsr()")
-    return data.tocsr() if kind in _CONVERTED else data
+    if kind in _CONVERTED:
+        return to_csr(data, "the matrix")
+    check_sparse(data, "the matrix")
+    return data
 
 
 def _coo(matrix: Any, kept: Kept) -> Any:

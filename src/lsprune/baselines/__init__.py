@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from lsprune.baselines.cosine import Cosine
@@ -17,9 +16,9 @@ from lsprune.baselines.random import Random
 from lsprune.baselines.spanning_forest import SpanningForest
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.baselines.whole import WholeGraph
+from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.pruners import LSP, Pruner
-from lsprune.pruners.saved import read_saved
 
 _ALL: tuple[type[Pruner], ...] = (
     LSP, Random, LocalRandom, First, LowDegree, LocalDegree, Jaccard, Cosine, TopWeight, DSpar, EffectiveResistance,
@@ -31,7 +30,7 @@ METHODS: dict[str, type[Pruner]] = {method.name: method for method in _ALL}
 def method(name: str) -> type[Pruner]:
     """The pruner class of that name."""
     if name not in METHODS:
-        raise OptionError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+        raise OptionError(f"method must be one of {', '.join(METHODS)}, got {shown(name)}")
     return METHODS[name]
 
 
@@ -40,13 +39,7 @@ def from_dict(options: dict[str, Any]) -> Pruner:
     return method(str(options.get("method", ""))).from_dict(options)
 
 
-def load(path: str | os.PathLike[str]) -> Pruner:
-    """The pruner that `Pruner.save` wrote, of whatever method."""
-    document, _ = read_saved(path)
-    return method(str(document["pruner"].get("method", ""))).load(path)
-
-
 __all__ = [
     "METHODS", "Cosine", "DSpar", "EffectiveResistance", "First", "Jaccard", "LocalDegree", "LocalRandom", "LowDegree",
-    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "load", "method",
+    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "method",
 ]  # fmt: skip

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.baselines.whole import Items, Links, WholeGraph, links_of
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import set_whole
+from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
 from lsprune.kernels.mix import TREE, draw
@@ -50,8 +51,7 @@ class EffectiveResistance(WholeGraph):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.trees, bool) or not isinstance(self.trees, int) or not 1 <= self.trees < 2**20:
-            raise OptionError(f"trees must be a whole number in [1, 2^20), got {self.trees!r}")
+        set_whole(self, "trees", 1, 2**20 - 1, "a whole number in [1, 2^20)")
 
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
         """The times of the race; a self-loop is in no tree and comes last, the smallest draws first."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import set_whole
+from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS, EdgeKeys
 from lsprune.kernels import Runtime
@@ -45,10 +45,8 @@ class Jaccard(Local):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.hashes, bool) or not isinstance(self.hashes, Integral) or not 1 <= self.hashes < 2**16:
-            raise OptionError(f"hashes must be a whole number in [1, 2^16), got {self.hashes!r}")
+        set_whole(self, "hashes", 1, 2**16 - 1, "a whole number in [1, 2^16)")
         check_flag("exact", self.exact)
-        object.__setattr__(self, "hashes", int(self.hashes))
         object.__setattr__(self, "exact", bool(self.exact))
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import MOST_WHOLE, set_whole
+from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
@@ -21,8 +21,9 @@ from lsprune.select import Source
 class TopWeight(Local):
     """Every owner keeps its k edges of largest weight, equal ones by a hash of the neighbour.
 
-    Weights are one column of `edge_attr`: floats are compared as float32, whole numbers as they are. Of distances, give
-    the negative.
+    Weights are one column of `edge_attr`, compared exactly in its own type. Columns that a file reader joins share one
+    type (int64 beside float64 becomes float64): read a column of numbers beyond 2^53 alone. Of distances, give the
+    negative.
 
     Args:
         column: which column of `edge_attr`; None if it has only one.
@@ -38,10 +39,7 @@ class TopWeight(Local):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.column is not None:
-            if isinstance(self.column, bool) or not isinstance(self.column, Integral) or self.column < 0:
-                raise OptionError(f"column must be a whole number >= 0 or None, got {self.column!r}")
-            object.__setattr__(self, "column", int(self.column))
+        set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
 
     def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
         """The weight as key, turned round."""
@@ -69,16 +67,19 @@ class TopWeight(Local):
 
 
 def descending(weights: Array, ids: Array) -> Array:
-    """int64 keys of the edges `ids` that fall as the weights rise; equal for equal ones, and for 0.0 and -0.0."""
+    """int64 keys of the edges `ids` that fall as the weights rise: exact for every type, equal for 0.0 and -0.0."""
     if weights.dtype.kind == "u" and weights.dtype.itemsize == 8:
         return ~(weights ^ np.uint64(1 << 63)).view(np.int64)
     if weights.dtype.kind != "f":
         return ~weights.astype(np.int64)
-    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which is then refused
-        single = weights.astype(np.float32) + np.float32(0)
-    finite = np.isfinite(single)
+    with np.errstate(over="ignore"):
+        double = weights.astype(np.float64) + 0.0  # -0.0 becomes 0.0
+    finite = np.isfinite(weights)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise GraphError(f"edge_attr must be finite in float32, got {single[row]} in row {int(ids[row])}")
-    bits = single.view(np.int32).astype(np.int64)
-    return np.asarray(~np.where(bits < 0, bits ^ 0x7FFFFFFF, bits))
+        raise GraphError(f"edge_attr must be finite, got {weights[row]} in row {int(ids[row])}")
+    if weights.dtype.itemsize > 8 and np.any(double != weights):
+        raise GraphError(f"edge_attr must be float64 or narrower for top-weight, got {weights.dtype}")
+    # As integers, the bits of floats >= 0 are in the order of the floats, those below in the opposite one.
+    bits = double.view(np.int64)
+    return np.asarray(~np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits))

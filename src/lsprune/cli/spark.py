@@ -116,7 +116,7 @@ def spark_prune_command(
 
 
 def _pruner(method: str, options: Mapping[str, Any], fitted: Path | None) -> Pruner:
-    from lsprune.baselines import load
+    from lsprune.guards import load
 
     if fitted is None:
         return make_pruner(method, None, options)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.hashing.auto import Auto
 from lsprune.hashing.base import Family
@@ -26,7 +27,7 @@ FAMILIES: dict[str, type[Family]] = {
 def family(name: str) -> Family:
     """The family of that name with its default options."""
     if name not in FAMILIES:
-        raise OptionError(f"hash must be one of {', '.join(FAMILIES)}, got {name!r}")
+        raise OptionError(f"hash must be one of {', '.join(FAMILIES)}, got {shown(name)}")
     return FAMILIES[name]()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lsprune.checks import set_number
 from lsprune.errors import OptionError
 from lsprune.hashing.base import Family, Keys, View
 
@@ -29,9 +30,7 @@ class Auto(Family):
     noise: float = 0.3
 
     def __post_init__(self) -> None:
-        number = isinstance(self.noise, int | float) and not isinstance(self.noise, bool)
-        if not (number and 0 < self.noise < 100):
-            raise OptionError(f"noise must be a number in (0, 100), got {self.noise!r}")
+        set_number(self, "noise", lambda noise: 0 < noise < 100, "a number in (0, 100)")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Never called: `fit` has put another family here."""

@@ -37,7 +37,8 @@ class View:
     scales: Mapping[str, Scale]
     calibrated: bool  # attributes are centred and scaled, or raw values
     seed: int
-    total: int  # number of steps that will be asked for in all
+    total: int  # number of steps that the pruner may take in all: its k, where it has one
+    needed: int  # number of steps that change what is kept; less than `total` only where every owner keeps all it has
     neighbours: int  # number of nodes on the neighbour side
     neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
     runtime: Runtime
@@ -102,6 +103,10 @@ class Family(ABC):
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         plain = {name: value.to_dict() if isinstance(value, Family) else value for name, value in options.items()}
         return {"name": self.name, **plain}
+
+    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+        """What is wrong with an array that a file says was learned for parts of these widths; empty if nothing."""
+        return "" if learned is None else f"hash {self.name} learns nothing"
 
     def learn(self, view: View) -> Array:
         """What the keys need to know of the training graphs: a small integer array."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lsprune.attributes import PARTS
+from lsprune.checks import set_number, set_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View, spread_of, sums_of
@@ -15,6 +17,7 @@ from lsprune.kernels.mix import OFFSET, WEIGHT, WORD, draw
 from lsprune.kernels.normals import normal
 
 _BITS = 60  # of a key; each level has its part
+MOST_QUANTA = 1 << 62  # length of a bin in the units of sums: the two together fit 63 bits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,10 +42,9 @@ class Bins(Family):
     levels: int = 3
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.length, int | float) and 0 < self.length < float("inf")):
-            raise OptionError(f"length must be a number > 0, got {self.length!r}; it counts standard deviations")
-        if type(self.levels) is not int or not 1 <= self.levels <= 6:
-            raise OptionError(f"levels must be a whole number in [1, 6], got {self.levels!r}")
+        about = "; it counts standard deviations"
+        set_number(self, "length", lambda length: 0 < length < math.inf, "a number > 0", about=about)
+        set_whole(self, "levels", 1, 6, "a whole number in [1, 6]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
@@ -54,6 +56,10 @@ class Bins(Family):
             for role in view.parts
         }
         deviation = spread_of(view)
+        if not self.length < MOST_QUANTA / deviation:
+            raise OptionError(
+                f"length must be less than {MOST_QUANTA / deviation:.3g} for these attributes, got {self.length}"
+            )
         coarse = max(round(self.length * deviation), 1 << (self.levels - 1))
         offsets = np.array([int(draw(view.seed, OFFSET, int(step))) % coarse for step in steps], np.int64)
         bits = _BITS // self.levels

@@ -4,12 +4,13 @@ their codes is min-hashed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
+from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.auto import Auto
@@ -48,7 +49,7 @@ class Both(Family):
     def __post_init__(self) -> None:
         for name, given in (("edge", self.edge), ("node", self.node)):
             if not isinstance(given, Family):
-                raise OptionError(f"{name} must be a hash family such as Codebook(), got {given!r}")
+                raise OptionError(f"{name} must be a hash family such as Codebook(), got {shown(given)}")
             if isinstance(given, Auto | Both):
                 raise OptionError(f"{name} must be a hash family with codes of its own, got {given!r}")
         if not self.edge.needs_attributes:
@@ -70,6 +71,18 @@ class Both(Family):
             return f"edge attributes (edge_attr); to hash nodes alone use hash={self.node!r}"
         if self.node.needs_attributes and not set(_NODE) & set(parts):
             return f"node attributes (x); to hash edges alone use hash={self.edge!r}"
+        return ""
+
+    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+        """Each of the two says of its own table what is wrong with it."""
+        if not self.learns:
+            return super().learned_fault(learned, dims)
+        if learned is None or not _can_unpack(learned):
+            return "what the two families learned is missing or damaged"
+        for part, roles, table in zip((self.edge, self.node), (("edge",), _NODE), _unpacked(learned), strict=True):
+            own = {role: dim for role, dim in dims.items() if role in roles}
+            if fault := part.learned_fault(table if part.learns or table.size else None, own):
+                return fault
         return ""
 
     def learn(self, view: View) -> Array:
@@ -136,6 +149,14 @@ def _packed(tables: list[Array]) -> Array:
     """
     shapes = np.array([table.shape for table in tables], "<i4").view("<i2")
     return np.concatenate([shapes.ravel(), *(table.ravel() for table in tables)]).astype(np.int16)
+
+
+def _can_unpack(packed: Array) -> bool:
+    """Whether the shapes at the start of an array are those of what follows."""
+    if packed.ndim != 1 or packed.size < _HEADER:
+        return False
+    shapes = [int(side) for side in packed[:_HEADER].astype("<i2").view("<i4")]
+    return min(shapes) >= 0 and _HEADER + shapes[0] * shapes[1] + shapes[2] * shapes[3] == packed.size
 
 
 def _unpacked(packed: Array) -> tuple[Array, Array]:

@@ -6,16 +6,18 @@ kept in both. Everything is integers: the rows, the words (rounded means), the d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import ClassVar
 
 import numpy as np
 
-from lsprune.errors import GraphError, OptionError
+from lsprune.checks import MOST_WHOLE, set_whole
+from lsprune.errors import GraphError
 from lsprune.graph import Array
 from lsprune.hashing.base import EdgeKeys, Family, Keys, View, in_blocks, of_nodes, uniform
-from lsprune.hashing.rows import row_blocks, width
+from lsprune.hashing.rows import row_blocks, width, width_of
 from lsprune.hashing.vocabulary import learned_words
 from lsprune.kernels.mix import SAMPLE, WORD, draw, mix64
 
@@ -44,10 +46,17 @@ class Codebook(Family):
     iterations: int = 2
 
     def __post_init__(self) -> None:
-        if self.words is not None and (type(self.words) is not int or not 1 <= self.words <= 1 << 20):
-            raise OptionError(f"words must be a whole number in [1, 1048576] or None, got {self.words!r}")
-        if type(self.iterations) is not int or self.iterations < 1:
-            raise OptionError(f"iterations must be a whole number >= 1, got {self.iterations!r}")
+        set_whole(self, "words", 1, 1 << 20, "a whole number in [1, 1048576] or None", none=True)
+        set_whole(self, "iterations", 1, MOST_WHOLE, "a whole number in [1, 2^63)")
+
+    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+        """Words are rows of small integers, as wide as those of the parts."""
+        if learned is None:
+            return "the words of the codebook are missing"
+        wide, small = width_of(dims.values()), learned.min(initial=0) >= -128 and learned.max(initial=0) <= 127
+        if learned.ndim != 2 or learned.shape[0] > MOST or learned.shape[1] != wide or not small:
+            return f"the words of the codebook must be at most {MOST} rows of {wide} integers in [-128, 127]"
+        return ""
 
     def learn(self, view: View) -> Array:
         """The words `[count, width]` int16."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from lsprune.attributes import PARTS
+from lsprune.checks import set_number, set_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View, of_nodes, project, spread_of, sums_of
@@ -16,6 +17,7 @@ from lsprune.kernels.mix import ENTRY, OFFSET, WEIGHT, below, draw
 from lsprune.kernels.normals import normal
 
 FRACTION = 5  # weights are in units of 2^-5
+MOST_ENTRIES = 1 << 20  # entries that a function may be asked to look at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +41,12 @@ class Projection(Family):
     sparsity: int | None = None
 
     def __post_init__(self) -> None:
-        if self.l is not None and not (isinstance(self.l, Real) and 0 < self.l < float("inf")):
-            raise OptionError(f"l must be > 0 or None, got {self.l!r}; it is the bin length")
-        if self.offset not in ("uniform", "normal"):
-            raise OptionError(f'offset must be "uniform" or "normal", got {self.offset!r}')
-        check_sparsity(self.sparsity)
+        about = "; it is the bin length"
+        set_number(self, "l", lambda length: 0 < length < math.inf, "> 0 or None", none=True, about=about)
+        if not isinstance(self.offset, str) or self.offset not in ("uniform", "normal"):
+            raise OptionError(f'offset must be "uniform" or "normal", got {shown(self.offset)}')
+        wanted = f"a whole number in [1, {MOST_ENTRIES}] or None"
+        set_whole(self, "sparsity", 1, MOST_ENTRIES, wanted, none=True)
 
     def doubling(self, view: View) -> int:
         """The standard deviation of a projection; weights go with projections that are not cut into bins."""
@@ -83,7 +86,7 @@ class Projection(Family):
         power = scale.exponent + scale.shift + FRACTION
         if self.l is None:
             return _Bins(None, 0)
-        length = round(self.l * 2.0**power)
+        length = round(min(self.l * 2.0**power, 2.0**62))
         if not 1 <= length < 2**62:
             raise OptionError(
                 f"l must be in [{2.0**-power:.3g}, {2.0 ** (62 - power):.3g}] for these attributes, got {self.l}"
@@ -107,9 +110,3 @@ class _Bins:
 
     def __call__(self, sums: Array) -> Array:
         return sums if self.offsets is None else (sums + self.offsets) // self.length
-
-
-def check_sparsity(sparsity: int | None) -> None:
-    """Raise unless sparsity is None or a positive whole number."""
-    if sparsity is not None and (isinstance(sparsity, bool) or not isinstance(sparsity, int) or sparsity < 1):
-        raise OptionError(f"sparsity must be a whole number >= 1 or None, got {sparsity!r}; it counts entries")

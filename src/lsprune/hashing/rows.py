@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -21,7 +21,12 @@ NARROW = 64  # columns that they are projected on
 
 def width(view: View) -> int:
     """Columns that small rows have."""
-    whole = sum(view.scales[role].dim for role in view.parts)
+    return width_of(view.scales[role].dim for role in view.parts)
+
+
+def width_of(dims: Iterable[int]) -> int:
+    """Columns that small rows of parts with these widths have."""
+    whole = sum(dims)
     return whole if whole <= WIDE else NARROW
 
 

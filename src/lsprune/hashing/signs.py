@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.attributes import PARTS
-from lsprune.errors import OptionError
+from lsprune.checks import set_whole
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View, sums_of, uniform
 from lsprune.kernels.mix import SIGN, WORD, draw
@@ -34,8 +34,7 @@ class Signs(Family):
     bits: int = 8
 
     def __post_init__(self) -> None:
-        if type(self.bits) is not int or not 1 <= self.bits <= 62:
-            raise OptionError(f"bits must be a whole number in [1, 62], got {self.bits!r}")
+        set_whole(self, "bits", 1, 62, "a whole number in [1, 62]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.errors import OptionError
+from lsprune.checks import set_whole
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View, in_blocks, of_nodes, uniform
 from lsprune.kernels.mix import SHAPE, WORD, draw, mix64
@@ -35,8 +35,7 @@ class Structure(Family):
     rounds: int = 1
 
     def __post_init__(self) -> None:
-        if type(self.rounds) is not int or not 0 <= self.rounds <= 8:
-            raise OptionError(f"rounds must be a whole number in [0, 8], got {self.rounds!r}")
+        set_whole(self, "rounds", 0, 8, "a whole number in [0, 8]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""

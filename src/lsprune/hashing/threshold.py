@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from lsprune.attributes import PARTS
+from lsprune.checks import MOST_WHOLE, set_number, set_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums, uniform
-from lsprune.hashing.projection import check_sparsity
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
 from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
 from lsprune.kernels.normals import UNIT, normal
@@ -21,6 +20,7 @@ from lsprune.scales import Scale
 
 PRIME = 2**31 - 1
 LANES = STEPS  # functions that MD5 digests side by side
+MOST_ENTRIES = 1 << 24  # entries of the signature that all functions of "affine" share
 TABLE_BYTES = 1 << 29  # bits of all nodes are packed ahead where that takes no more
 
 
@@ -59,13 +59,12 @@ class Threshold(Family):
     mean: float = 0.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.m, bool) or not isinstance(self.m, int) or not 1 <= self.m < 2**63:
-            raise OptionError(f"m must be a whole number in [1, 2^63), got {self.m!r}; it is the number of bins")
-        if self.digest not in ("mix", "md5", "affine"):
-            raise OptionError(f'digest must be "mix", "md5" or "affine", got {self.digest!r}')
-        check_sparsity(self.sparsity)
-        if not (isinstance(self.mean, Real) and abs(self.mean) < 2**20):
-            raise OptionError(f"mean must be a finite number, got {self.mean!r}; it is the mean of the thresholds")
+        set_whole(self, "m", 1, 2**63 - 1, "a whole number in [1, 2^63)")
+        if not isinstance(self.digest, str) or self.digest not in ("mix", "md5", "affine"):
+            raise OptionError(f'digest must be "mix", "md5" or "affine", got {shown(self.digest)}')
+        set_whole(self, "sparsity", 1, MOST_WHOLE, "a whole number in [1, 2^63) or None", none=True)
+        about = "; it is the mean of the thresholds"
+        set_number(self, "mean", lambda mean: abs(mean) < 2**20, "a number in (-2^20, 2^20)", about=about)
 
     @property
     def needs_k(self) -> bool:
@@ -80,7 +79,7 @@ class Threshold(Family):
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
         if self.digest == "affine":
-            groups = self._bits(view, range(1, view.total + 1))
+            groups = self._bits(view, range(1, self._groups(view) + 1))
             shared = _Bits(*(np.ascontiguousarray(field.reshape(1, -1)) for field in vars(groups).values()))
             return _additive(view, shared, _affine(view.seed, first, count))
         bits = self._bits(view, range(first + 1, first + count + 1))
@@ -94,6 +93,17 @@ class Threshold(Family):
             return lambda sums: uniform(view, mix64(sums.view(np.uint64) ^ start))
         # % m keeps keys below 2^31 - 1 for the default m: they fit the fast int32 table
         return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
+
+    def _groups(self, view: View) -> int:
+        """Groups of entries in the signature of "affine": k, or fewer where every owner keeps all edges anyway."""
+        dim = sum(view.scales[role].dim for role in view.parts)
+        most = max(MOST_ENTRIES // max(min(self.sparsity or dim, dim), 1), 1)
+        if min(view.total, view.needed) > most:
+            raise OptionError(
+                f"k must be at most {most} with this hash and these attributes, got {view.total}: the signature of "
+                'digest="affine" is made of k groups of entries'
+            )
+        return view.total if view.total <= most else view.needed
 
     def _bits(self, view: View, steps: range) -> _Bits:
         dims = [view.scales[role].dim for role in view.parts]
@@ -112,7 +122,7 @@ def _without_replacement(seed: int, steps: range, ids: Array, roles: Array, spar
     """Positions `[steps, s]` of the entries each function looks at: those with the smallest draws, ascending."""
     if sparsity is None or sparsity >= ids.size:
         return np.tile(np.arange(ids.size), (len(steps), 1))
-    draws = [draw(seed, ENTRY, step, roles, ids) for step in steps]
+    draws = (draw(seed, ENTRY, step, roles, ids) for step in steps)
     return np.array([np.sort(np.argsort(values, kind="stable")[:sparsity]) for values in draws]).reshape(-1, sparsity)
 
 

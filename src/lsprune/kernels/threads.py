@@ -9,26 +9,31 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from lsprune.checks import is_whole, shown
 from lsprune.errors import OptionError
 
 Job = Callable[[], Any]
+MOST = 1024  # threads
 _LIMIT: ContextVar[int | None] = ContextVar("lsprune_threads", default=None)
 
 
 def count(threads: int | None = None) -> int:
-    """The number of threads to use: the argument, else LSPRUNE_THREADS, else the cores this process may use."""
+    """The number of threads to use: the argument, else LSPRUNE_THREADS, else the cores this process may use.
+
+    At most MOST: every thread has a share of the memory that kernels take.
+    """
     if threads is None:
         if (limit := _LIMIT.get()) is not None:
             return limit
         given = os.environ.get("LSPRUNE_THREADS", "").strip()
         if not given:
             return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-        if not given.isdigit() or int(given) < 1:
-            raise OptionError(f"LSPRUNE_THREADS must be a whole number >= 1, got {given!r}")
-        return int(given)
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise OptionError(f"threads must be a whole number >= 1, got {threads!r}")
-    return threads
+        if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) >= 1):
+            raise OptionError(f"LSPRUNE_THREADS must be a whole number >= 1, got {shown(given)}")
+        return min(int(given), MOST)
+    if not is_whole(threads) or threads < 1:
+        raise OptionError(f"threads must be a whole number >= 1, got {shown(threads)}")
+    return min(int(threads), MOST)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import as_array
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
@@ -22,9 +23,9 @@ def one_range(graph: Graph, mask: Array | None = None) -> tuple[Array, Array]:
 def checked_mask(mask: Any, edges: int) -> Array:
     """The mask as a bool array `[edges]`. Numbers are refused: they may be ids of edges as well as zeros and ones."""
     try:
-        given = np.asarray(mask)
-    except ValueError:  # rows of different lengths
-        raise GraphError(f"mask must be bool [{edges}], got {type(mask).__name__} of several lengths") from None
+        given = as_array(mask, "mask")
+    except GraphError as error:  # rows of different lengths, or a masked array
+        raise GraphError(f"mask must be bool [{edges}], got {type(mask).__name__}: {error}") from None
     if given.dtype != bool or given.shape != (edges,):
         raise GraphError(f"mask must be bool [{edges}], got {given.dtype} {list(given.shape)}")
     return given

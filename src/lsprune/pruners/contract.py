@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 from lsprune import adapters, apply
+from lsprune.checks import is_whole, shown
 from lsprune.errors import FormatError, OptionError
 from lsprune.explain import Explanation, explain_mask, explain_node
 from lsprune.graph import SIDES, Array, Graph, Owned
@@ -78,10 +79,12 @@ class Pruner(ABC):
         >>> sum(reason.kept for reason in LSP(k=1, hash="identity").explain(graph, 3).edges)
         1
         """
+        if not is_whole(node):
+            raise OptionError(f"node must be the number of a node, got {shown(node)}")
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("explain must be given a single relation; take it out of the HeteroData first")
-        return self._explain(graphs[None], node, runtime(threads))
+        return self._explain(graphs[None], int(node), runtime(threads))
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
         return explain_mask(graph, node, self.side, self.mask_graph(graph, run).mask, self.about)
@@ -115,10 +118,14 @@ class Pruner(ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The pruner that `save` wrote."""
-        document, arrays = read_saved(path)
+        return cls.from_saved(path, *read_saved(path))
+
+    @classmethod
+    def from_saved(cls, path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """The pruner in what was read from `path`."""
         try:
             return cls.from_dict(document["pruner"])._with_state(arrays, document["state"])
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} does not hold a valid {cls.name} pruner: {error}") from None
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:

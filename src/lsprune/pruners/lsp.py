@@ -6,14 +6,14 @@ import dataclasses
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.errors import ConstantWarning, GraphError, OptionError
+from lsprune.checks import set_number, shown
+from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
 from lsprune.hashing.base import Keys, View
@@ -21,6 +21,7 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
 from lsprune.pruners.options import check_choice, check_flag
+from lsprune.pruners.saved import NUMBERS, read_scales, read_small
 from lsprune.pruners.similarity import ROLE, comparable, described
 from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
@@ -92,15 +93,16 @@ class LSP(Local):
         if isinstance(self.hash, str):
             object.__setattr__(self, "hash", family(self.hash))
         if not isinstance(self.hash, Family):
-            raise OptionError(f"hash must be a hash family or one of {', '.join(FAMILIES)}, got {self.hash!r}")
+            raise OptionError(f"hash must be a hash family or one of {', '.join(FAMILIES)}, got {shown(self.hash)}")
         check_choice("select", self.select, ("functions", "bottom"))
         check_choice("ties", self.ties, TIES)
         check_choice("values", self.values, ("unit", "raw"))
         self._check_attributes()
         check_weights(self.weights)
-        if isinstance(self.power, bool) or not isinstance(self.power, Real) or not 0 <= self.power <= 64:
-            raise OptionError(f"power must be a number in [0, 64], got {self.power!r}")
+        set_number(self, "power", lambda power: 0 <= power <= 64, "a number in [0, 64]")
         check_flag("replace", self.replace)
+        object.__setattr__(self, "replace", bool(self.replace))
+        _check_fitted(self.fitted, self.learned)
         if self.replace and self.keep is not None:
             raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
         if self.replace and self.select == "bottom":
@@ -110,8 +112,9 @@ class LSP(Local):
 
     def _check_attributes(self) -> None:
         given = self.attributes
-        if not isinstance(given, (list, tuple)) or not given or not set(given) <= set(PARTS):
-            raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {given!r}")
+        known = isinstance(given, (list, tuple)) and all(isinstance(role, str) and role in PARTS for role in given)
+        if not known or not given:
+            raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {shown(given)}")
         object.__setattr__(self, "attributes", tuple(role for role in PARTS if role in given))
         if lacks := self.family.lacks(self.attributes):
             raise OptionError(f"attributes must be more than {self.attributes}: hash {self.family.name} needs {lacks}")
@@ -233,7 +236,9 @@ class LSP(Local):
         def keys(first: int, count: int, total: int) -> Keys:
             if not made:  # only when some owner has a choice to make
                 fitted = self._ready(graph, runtime)
-                made.append((fitted, fitted._view(graph, owned, self.k or total, runtime)))
+                every = self.replace or self.select == "bottom"  # steps say nothing about what is needed
+                view = fitted._view(graph, owned, total, runtime, needs_all=every, occurring=True)
+                made.append((fitted, view))
             ready, view = made[0]
             found = ready.family.keys(view, first, count)
             return found if ready.weights is None else weighed(found, view, ready._handicap(graph, view), count)
@@ -255,8 +260,10 @@ class LSP(Local):
             keys, bottom=bottom, replace=self.replace, ties=ties, check=check, added=added, functions=self.functions
         )
 
-    def _parts(self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None) -> dict[str, Part]:
-        parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes)
+    def _parts(
+        self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None, occurring: bool = False
+    ) -> dict[str, Part]:
+        parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes, occurring=occurring)
         if lacks := self.family.lacks(parts):
             raise GraphError(f"the graph lacks what hash {self.family.name} needs: {lacks}")
         return parts
@@ -274,12 +281,18 @@ class LSP(Local):
         made: Handicap = view.cache["handicap"]
         return made
 
-    def _view(self, graph: Graph, owned: Owned, total: int, run: Runtime) -> View:
+    def _view(
+        self, graph: Graph, owned: Owned, steps: int, run: Runtime, *, needs_all: bool = True, occurring: bool = False
+    ) -> View:
+        """What the family may look at; `occurring`: rows of categories for the values that occur, see `describe`."""
+        total = self.k or steps
         scales = {role: scale for role, scale in self.fitted or () if role != ROLE}
-        parts = self._parts(graph, tuple(scales), _sizes(self.fitted)) if self.family.needs_attributes else {}
+        needs = self.family.needs_attributes
+        parts = self._parts(graph, tuple(scales), _sizes(self.fitted), occurring) if needs else {}
         check_fitted(parts, scales)
         return View(
             owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
+            needed=total if needs_all else steps,
             neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
             neighbour_base=bases(graph, self.side)[1], runtime=run,
             race=self.weights is not None, learned=None if self.learned is None else self.learned.array,
@@ -294,23 +307,33 @@ class LSP(Local):
             arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
         if self.learned is not None:
             arrays["learned"] = self.learned.array
-        return arrays, {role: {name: getattr(scale, name) for name in _NUMBERS} for role, scale in self.fitted}
+        return arrays, {role: {name: getattr(scale, name) for name in NUMBERS} for role, scale in self.fitted}
 
     def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> LSP:
         if not state:
             return self
-        scales = {
-            role: Scale(
-                centre=tuple(arrays[f"{role}.centre"].tolist()), spread=tuple(arrays[f"{role}.spread"].tolist()),
-                **{name: values[name] for name in _NUMBERS},
-            )
-            for role, values in state.items()
-        }  # fmt: skip
-        learned = Learned.of(arrays["learned"]) if "learned" in arrays else None
-        return dataclasses.replace(self, fitted=tuple(scales.items()), learned=learned)
+        hashed = {role: values for role, values in state.items() if role != ROLE}
+        scales = read_scales(hashed, arrays, PARTS, unit=self.values == "unit")
+        learned = read_small(arrays, "learned") if "learned" in arrays else None
+        if hashed and (fault := self.family.learned_fault(learned, {role: scales[role].dim for role in scales})):
+            raise FormatError(fault)
+        if ROLE in state:
+            scales |= read_scales({ROLE: state[ROLE]}, arrays, (ROLE,), unit=True)
+        kept = None if learned is None else Learned.of(learned)
+        return dataclasses.replace(self, fitted=tuple(scales.items()), learned=kept)
 
 
-_NUMBERS = ("exponent", "unit", "shift", "categories")
+def _check_fitted(fitted: Any, learned: Any) -> None:
+    """Raise unless these are what `fit` puts there."""
+    pairs = fitted if isinstance(fitted, tuple) else ((),)
+    if fitted is not None and not all(_is_scale(pair) for pair in pairs):
+        raise OptionError(f"fitted must be what fit learned, got {shown(fitted)}")
+    if learned is not None and not isinstance(learned, Learned):
+        raise OptionError(f"learned must be what fit learned, got {shown(learned)}")
+
+
+def _is_scale(pair: Any) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], Scale)
 
 
 def _checked_categories(given: Mapping[str, int]) -> dict[str, int]:

@@ -1,9 +1,16 @@
-"""A pruner on disk: one `.npz` file that holds its options as JSON and what it was fitted to as arrays; no pickle."""
+"""A pruner on disk: one `.npz` file that holds its options as JSON and what it was fitted to as arrays; no pickle.
+
+A file may come from anywhere. All that kernels rely on is checked when it is read: what `fit` could not have learned is
+a FormatError, and no more memory is taken than a pruner needs.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +18,18 @@ import numpy as np
 
 from lsprune.adapters.atomic import atomic_write
 from lsprune.adapters.files.npy import read_npz, write_npz
+from lsprune.attributes import WIDEST_CATEGORY
+from lsprune.checks import is_whole, shown
 from lsprune.errors import FormatError
 from lsprune.graph import Array
+from lsprune.scales import Scale, alike
 
 FORMAT = 1
+NUMBERS = ("exponent", "unit", "shift", "categories")  # of a scale, in the JSON document
+MOST_BYTES = 1 << 30  # of all arrays: two codebooks of 2^20 words with 128 columns take half
+MOST_JSON = 1 << 20  # bytes of the options
+_UNIT_EXPONENTS, _RAW_EXPONENTS = (6, 20), (-113, 156)  # that `fit` finds for float32 attributes
+_WIDEST_SPREAD = 1 << 25  # 32 * 2^20 quanta
 
 
 def write_saved(
@@ -30,13 +45,80 @@ def write_saved(
 def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
     """The JSON document and the arrays of a saved pruner."""
     try:
+        _check_sizes(Path(path))
         arrays = read_npz(Path(path))
         document = json.loads(arrays.pop("json").tobytes())
         version = document["lsprune"]
         if not isinstance(document["pruner"], dict) or not isinstance(document["state"], dict):
             raise ValueError("its options are not a table")
-    except (FormatError, KeyError, TypeError, ValueError) as error:
+    except (FormatError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not a saved pruner: {error}") from None
     if version != FORMAT:
-        raise FormatError(f"{path} was written in format {version}, this version reads {FORMAT}")
+        raise FormatError(f"{path} was written in format {shown(version)}, this version reads {FORMAT}")
     return document, arrays
+
+
+def _check_sizes(path: Path) -> None:
+    """Raise where the arrays would take more memory than those of any pruner; other faults are found by the reader."""
+    with path.open("rb") as handle:
+        try:
+            with zipfile.ZipFile(handle) as archive:
+                sizes = {info.filename: info.file_size for info in archive.infolist()}
+        except Exception:  # a damaged archive raises nearly anything; `read_npz` says what is wrong
+            return
+    if sum(sizes.values()) > MOST_BYTES or sizes.get("json.npy", 0) > MOST_JSON:
+        raise FormatError(f"its arrays would take {sum(sizes.values())} bytes, more than any pruner has")
+
+
+def read_small(arrays: Mapping[str, Array], name: str) -> Array:
+    """An array of integers of 16 bits."""
+    found = arrays[name]
+    if found.dtype.kind not in "iu" or found.min(initial=0) < -(2**15) or found.max(initial=0) >= 2**15:
+        raise FormatError(f"{name} must hold integers of 16 bits, got {found.dtype}")
+    return found.astype(np.int16)
+
+
+def read_scales(
+    state: Mapping[str, Any], arrays: Mapping[str, Array], known: tuple[str, ...], *, unit: bool
+) -> dict[str, Scale]:
+    """The scales of some parts, as `fit` may have found them with attributes of this kind (`unit` or raw)."""
+    for role in state:
+        if role not in known:
+            raise FormatError(f"what was fitted must be of {', '.join(known)}, got {shown(role)}")
+    scales = {role: _scale(role, values, arrays, unit) for role, values in state.items()}
+    if scales and alike({role: replace(scale, shift=0) for role, scale in scales.items()}, unit=unit) != scales:
+        raise FormatError("the scales of the parts must go with each other as fit makes them")
+    return scales
+
+
+def _scale(role: str, values: Any, arrays: Mapping[str, Array], unit: bool) -> Scale:
+    numbers = {name: values[name] for name in NUMBERS}
+    whole = all(is_whole(numbers[name]) for name in NUMBERS if name != "unit")
+    if not whole or not isinstance(numbers["unit"], bool):
+        raise FormatError(f"the scale of {role} must hold whole numbers, got {shown(numbers)}")
+    centre, spread = (_column(arrays[f"{role}.{name}"], f"{role}.{name}") for name in ("centre", "spread"))
+    scale = Scale(centre=tuple(centre.tolist()), spread=tuple(spread.tolist()), **numbers)
+    _check_scale(role, scale, unit)
+    return scale
+
+
+def _column(array: Array, name: str) -> Array:
+    if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
+        raise FormatError(f"{name} must hold integers in one dimension, got {array.dtype} {list(array.shape)}")
+    if int(array.min()) < -(2**31) or int(array.max()) >= 2**31:
+        raise FormatError(f"{name} must hold integers of 32 bits, got {int(array.min())} to {int(array.max())}")
+    return array
+
+
+def _check_scale(role: str, scale: Scale, unit: bool) -> None:
+    """Raise unless `fit` can find this scale: kernels index tables by its numbers."""
+    low, high = _UNIT_EXPONENTS if scale.unit else _RAW_EXPONENTS
+    if scale.unit != (unit and scale.dim > 1):
+        raise FormatError(f"unit of {role} must be {unit and scale.dim > 1} for {scale.dim} columns")
+    if not low <= scale.exponent <= high:
+        raise FormatError(f"exponent of {role} must be in [{low}, {high}], got {shown(scale.exponent)}")
+    if len(scale.spread) != scale.dim or min(scale.spread) < 0 or max(scale.spread) > _WIDEST_SPREAD:
+        raise FormatError(f"spread of {role} must be {scale.dim} integers in [0, {_WIDEST_SPREAD}]")
+    few = scale.categories == 0 or scale.dim == min(scale.categories, WIDEST_CATEGORY)
+    if not 0 <= scale.categories < 2**62 or not few:
+        raise FormatError(f"categories of {role} must go with its {scale.dim} columns, got {shown(scale.categories)}")

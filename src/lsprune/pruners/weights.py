@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import shown
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View, in_blocks, of_nodes
@@ -43,12 +44,13 @@ class Handicap:
 
 def check_weights(weights: object) -> None:
     """Raise unless the option is one of those that `LSP` names."""
-    if weights is None or weights in ("degree", "jaccard", "similarity", "auto", "edge"):
+    text = weights if isinstance(weights, str) else ""
+    if weights is None or text in ("degree", "jaccard", "similarity", "auto", "edge"):
         return
-    role, _, column = weights.partition(":") if isinstance(weights, str) else ("", "", "")
-    if role not in ("edge", "neighbour") or not (column.isascii() and column.isdigit()):
+    role, _, column = text.partition(":")
+    if role not in ("edge", "neighbour") or not (column.isascii() and column.isdigit() and len(column) < 10):
         known = '"degree", "jaccard", "similarity", "auto", "edge", "edge:COLUMN" or "neighbour:COLUMN"'
-        raise OptionError(f"weights must be {known}, got {weights!r}")
+        raise OptionError(f"weights must be {known}, got {shown(weights)}")
 
 
 def handicap(
@@ -79,9 +81,10 @@ def _of_column(rows: Any, name: str, weights: str, view: View, power: int, unit:
     column = _column(rows, name, weights)
 
     def some(lo: int, hi: int) -> Array:
-        values = column[lo:hi].astype(np.float32)
+        with np.errstate(over="ignore", under="ignore"):  # what float32 cannot hold is refused here
+            values = column[lo:hi].astype(np.float32)
         if values.size and not (np.isfinite(values).all() and values.min() > 0):
-            raise GraphError(f'weights="{weights}" needs {name} > 0 and finite')
+            raise GraphError(f'weights="{weights}" needs {name} > 0 and finite in float32')
         return -_scaled(_logs(values, view), power, unit)
 
     return in_blocks(view, column.shape[0], some)

@@ -25,6 +25,7 @@ from lsprune._version import __version__
 from lsprune.adapters.atomic import remove_abandoned
 from lsprune.apply import warn_undirected
 from lsprune.attributes import describe
+from lsprune.checks import count_of
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Grouped, Owned
 from lsprune.kernels import Runtime, plain, runtime
@@ -106,6 +107,7 @@ def prune_stream(
     """
     begun = time.perf_counter()
     local, given = _local(pruner), Path(path)
+    num_nodes = None if num_nodes is None else count_of(num_nodes, "num_nodes", OptionError)
     table, mapping = (None if one is None else Path(one) for one in (features, map_ids))
     ceiling = Ceiling(parse_size(memory), resident(), runtime(threads).threads)
     output = _places(given, Path(out), table, mapping, scratch, resume)

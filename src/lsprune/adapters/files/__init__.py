@@ -23,6 +23,7 @@ import numpy as np
 
 from lsprune.adapters.atomic import atomic_write, remove_abandoned
 from lsprune.adapters.files.content import Content, Edges
+from lsprune.checks import as_array
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph
 
@@ -169,7 +170,10 @@ def _naming(path: Path) -> Iterator[None]:
 
 
 def _checked(mask: Array, count: int) -> Array:
-    mask = np.asarray(mask)
+    try:
+        mask = as_array(mask, "mask")
+    except GraphError as error:
+        raise OptionError(str(error)) from None
     if mask.dtype != np.bool_ or mask.shape != (count,):
         raise OptionError(f"mask must be {count} booleans, one for each edge, got {mask.dtype} {list(mask.shape)}")
     return mask

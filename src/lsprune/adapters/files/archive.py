@@ -12,6 +12,7 @@ import numpy as np
 from lsprune.adapters.base import Kept
 from lsprune.adapters.files.content import Edges, choose, ids, need, stack
 from lsprune.adapters.files.npy import is_compressed, read_npz, write_npz
+from lsprune.checks import check_sparse
 from lsprune.errors import FormatError
 from lsprune.graph import Array
 
@@ -164,10 +165,9 @@ def to_matrix(arrays: Mapping[str, Array], path: Path) -> Any:
     make = getattr(sparse, f"{kind[0]}_array")
     try:
         shape = tuple(map(int, arrays["shape"]))
-        if kind[0] == "coo":
-            return make((arrays["data"], (first, second)), shape=shape)
-        matrix = make((arrays["data"], first, second), shape=shape)
-        matrix.check_format(full_check=True)
+        index = [(first, second)] if kind[0] == "coo" else [first, second]
+        matrix = make((arrays["data"], *index), shape=shape)
+        check_sparse(matrix, "it")
         return matrix
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise FormatError(f"{path}: not a valid scipy matrix ({error})") from None

@@ -31,6 +31,7 @@ from lsprune.adapters.pyg.tensors import (
     take,
     view,
 )
+from lsprune.checks import count_of
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
@@ -74,7 +75,7 @@ def edge_count(store: Store) -> int:
 def node_count(store: Store) -> int | None:
     """Number of nodes that the store states; None where PyG would warn and guess it from the largest id."""
     if store.get("num_nodes") is not None:
-        return int(store["num_nodes"])
+        return count_of(store["num_nodes"], "num_nodes")
     stated = any(
         isinstance(value, (Tensor, np.ndarray)) and (key in NODE_KEYS or "node" in key) or key == "tf"
         for key, value in store.items()

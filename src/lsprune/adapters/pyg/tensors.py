@@ -13,11 +13,13 @@ from torch import Tensor
 
 from lsprune import kernels
 from lsprune.adapters.base import Kept, Key
+from lsprune.checks import compressed_fault, index_fault
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph
 
 End = Literal["source", "target"]
 _OTHER: dict[End, End] = {"source": "target", "target": "source"}
+_SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
 _BITS = {1: torch.uint8, 2: torch.int16}  # what carries a type that numpy lacks, by its size in bytes
 
 
@@ -38,13 +40,32 @@ def features(values: Any) -> Any:
         return values
     if values.layout == torch.strided:
         return view(values)
-    if values.layout == torch.sparse_csr and values.dim() == 2:
+    if values.layout not in _SPARSE or values.dim() != 2 or values.sparse_dim() != 2:
+        raise GraphError(f"attributes must be dense or sparse COO, CSR or CSC matrices, got {_describe(values)}")
+    _check_indices(values, "attributes")
+    if values.layout == torch.sparse_csr:
         parts = view(values.values()), view(values.col_indices()), view(values.crow_indices())
         return scipy.sparse.csr_array(parts, shape=tuple(values.shape))
-    if values.layout in (torch.sparse_coo, torch.sparse_csc) and values.dim() == 2:
-        coo = values.detach().to_sparse(layout=torch.sparse_coo).coalesce()
-        return scipy.sparse.csr_array((view(coo.values()), tuple(view(coo.indices()))), shape=tuple(values.shape))
-    raise GraphError(f"attributes must be dense or sparse COO, CSR or CSC matrices, got {_describe(values)}")
+    coo = values.detach().to_sparse(layout=torch.sparse_coo).coalesce()
+    return scipy.sparse.csr_array((view(coo.values()), tuple(view(coo.indices()))), shape=tuple(values.shape))
+
+
+def _check_indices(matrix: Tensor, name: str) -> None:
+    """Raise GraphError where the indices of a sparse matrix do not fit its shape: torch trusts them as they are."""
+    height, width = int(matrix.shape[0]), int(matrix.shape[1])
+    if matrix.layout == torch.sparse_coo:
+        first, second = view(matrix._indices())
+        fault = index_fault(first, height, "row indices") or index_fault(second, width, "column indices")
+        entries, found = first.shape[0], int(matrix._values().shape[0])
+        fault = fault or ("" if entries == found else f"it has {entries} indices and {found} values")
+    elif matrix.layout == torch.sparse_csr:
+        pointers, others = view(matrix.crow_indices()), view(matrix.col_indices())
+        fault = compressed_fault(height, width, pointers, others, int(matrix.values().shape[0]))
+    else:
+        pointers, others = view(matrix.ccol_indices()), view(matrix.row_indices())
+        fault = compressed_fault(width, height, pointers, others, int(matrix.values().shape[0]))
+    if fault:
+        raise GraphError(f"{name} must be a valid sparse matrix, got {_describe(matrix)}: {fault}")
 
 
 def take(tensor: Tensor, mask: Array, dim: int = 0) -> Tensor:
@@ -87,6 +108,7 @@ def sparse_graph(
     Edges are in the order the matrix stores them. Entries that a COO matrix holds twice are two edges.
     """
     height, width = _sparse_size(matrix)
+    _check_indices(matrix, "a sparse graph")
     sizes = (height, width) if rows == "source" else (width, height)
     if num_nodes is None:
         num_nodes = height if height == width else sizes
@@ -124,7 +146,7 @@ def num_entries(matrix: Tensor) -> int:
 
 
 def _sparse_size(matrix: Tensor) -> tuple[int, int]:
-    if matrix.layout not in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc) or matrix.sparse_dim() != 2:
+    if matrix.layout not in _SPARSE or matrix.sparse_dim() != 2:
         raise GraphError(f"a sparse graph must be a COO, CSR or CSC matrix, got {_describe(matrix)}")
     if matrix.layout != torch.sparse_coo and matrix.dim() - matrix.dense_dim() != 2:
         raise GraphError(f"a sparse graph must be one matrix, not a batch of them, got {_describe(matrix)}")

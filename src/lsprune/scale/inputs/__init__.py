@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lsprune.adapters.files import suffix_of
+from lsprune.checks import count_of
 from lsprune.errors import OptionError
 from lsprune.scale.inputs.base import Batch, EdgeFiles, Kept, Shard
 from lsprune.scale.inputs.folders import list_files, refuse_twice
@@ -49,8 +50,8 @@ def open_edges(
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
-    if num_nodes is not None and (int(num_nodes) != num_nodes or num_nodes < 0):
-        raise OptionError(f"num_nodes must be a whole number >= 0, got {num_nodes}")
+    if num_nodes is not None:
+        num_nodes = count_of(num_nodes, "num_nodes", OptionError)
     path = Path(path)
     if path.is_dir():
         suffix, names = list_files(path)

@@ -1,0 +1,202 @@
+"""What callers give, checked at the edge: whole numbers, arrays and sparse matrices. Every rule is here once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from lsprune.errors import GraphError, LspruneError, OptionError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+MOST_NODES = 2**63  # ids are int64
+MOST_WHOLE = 2**63 - 1  # of options that have no limit of their own
+_LONGEST = 200  # characters of a value in an error
+
+
+def shown(value: Any) -> str:
+    """A value for an error message: never longer than a line or two, whatever it is."""
+    try:
+        text = repr(value)
+    except Exception:  # a whole number of thousands of digits, or an object of the caller's own
+        return f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def is_whole(value: Any) -> bool:
+    """Whether this is a whole number: of Python or numpy, True and False not among them."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a real number, True and False not among them; it may be infinite or NaN."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def set_whole(options: Any, name: str, least: int, most: int, wanted: str, *, none: bool = False) -> None:
+    """Make option `name` of a frozen dataclass a Python int in [least, most]; OptionError where it is no such number.
+
+    Args:
+        wanted: what the error says that the option must be. none: the option may also be None.
+    """
+    value = getattr(options, name)
+    if value is None and none:
+        return
+    if not is_whole(value) or not least <= int(value) <= most:
+        raise OptionError(f"{name} must be {wanted}, got {shown(value)}")
+    object.__setattr__(options, name, int(value))
+
+
+def set_number(
+    options: Any, name: str, fits: Callable[[float], bool], wanted: str, *, none: bool = False, about: str = ""
+) -> None:
+    """Make option `name` of a frozen dataclass a Python float for which `fits`; OptionError otherwise."""
+    value = getattr(options, name)
+    if value is None and none:
+        return
+    if not is_number(value) or not fits(_float(value)):
+        raise OptionError(f"{name} must be {wanted}, got {shown(value)}{about}")
+    object.__setattr__(options, name, int(value) if is_whole(value) else float(value))
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        return float("inf")
+
+
+def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> int:
+    """A number of nodes as a Python int: a whole number of any type, also as a float or an array of one entry."""
+    try:
+        number = value.item() if hasattr(value, "item") else value
+        whole = is_whole(number) or (isinstance(number, float) and number.is_integer())
+        if whole and 0 <= int(number) < MOST_NODES:
+            return int(number)
+    except (ValueError, TypeError, RuntimeError):  # an array of several entries
+        pass
+    raise error(f"{name} must be a whole number >= 0, got {shown(value)}")
+
+
+def as_array(values: Any, name: str) -> Array:
+    """The values as a numpy array, a view where possible; GraphError where numpy cannot read them or loses a mask."""
+    refuse_masked(values, name)
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise GraphError(f"{name} must be an array, got {type(values).__name__}: {reason}") from None
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Raise GraphError for a numpy masked array, or a list of them: as plain arrays they would lose their masks."""
+    items = values if isinstance(values, (list, tuple)) else ()
+    if isinstance(values, np.ma.MaskedArray) or any(isinstance(item, np.ma.MaskedArray) for item in items):
+        raise GraphError(
+            f"{name} must be a plain array, got a numpy masked array, whose mask would be lost; fill it first: "
+            ".filled(value)"
+        )
+
+
+def check_numbers(dtype: Any, name: str) -> None:
+    """Raise GraphError unless a type holds real numbers."""
+    if dtype.kind not in "fiub":
+        raise GraphError(f"{name} must be numbers, got {dtype}")
+
+
+def check_sparse(matrix: Any, name: str) -> None:
+    """Raise GraphError unless the arrays of a scipy.sparse matrix agree with each other and with its shape.
+
+    scipy trusts these arrays, and so do kernels: a wrong index would read or write memory that is not theirs. Its own
+    check looks at fewer formats and changes the matrix.
+    """
+    check = _CHECKS.get(matrix.format)
+    if matrix.ndim != 2:
+        raise GraphError(f"{name} must have two dimensions as a sparse matrix, got shape {list(matrix.shape)}")
+    if any(isinstance(array, np.ma.MaskedArray) for array in vars(matrix).values()):
+        raise GraphError(f"{name} must hold plain arrays, got a sparse matrix with a numpy masked array")
+    try:
+        fault = check(matrix) if check else ""
+    except (TypeError, ValueError, IndexError, AttributeError) as error:  # arrays of another type or dimension
+        fault = str(error)
+    if fault:
+        raise GraphError(f"{name} is not a valid {matrix.format.upper()} matrix of shape {list(matrix.shape)}: {fault}")
+
+
+def to_csr(matrix: Any, name: str) -> Any:
+    """A scipy.sparse matrix as CSR, checked before and after; the same object where it is CSR already."""
+    check_sparse(matrix, name)
+    if matrix.format == "csr":
+        return matrix
+    try:
+        rows = matrix.tocsr()
+    except (TypeError, ValueError, IndexError) as error:  # formats of Python lists and dicts
+        raise GraphError(f"{name} is not a valid {matrix.format.upper()} matrix: {error}") from None
+    check_sparse(rows, name)
+    return rows
+
+
+def compressed_fault(rows: int, columns: int, indptr: Array, indices: Array, values: int) -> str:
+    """What is wrong with compressed rows that have so many values, or nothing."""
+    if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu" or indptr.ndim != 1 or indices.ndim != 1:
+        return "indptr and indices must be integers in one dimension"
+    if indptr.shape[0] != rows + 1:
+        return f"indptr must have {rows + 1} entries, got {indptr.shape[0]}"
+    if int(indptr[0]) != 0 or bool(np.any(indptr[1:] < indptr[:-1])):
+        return "indptr must rise from 0"
+    if int(indptr[-1]) > min(indices.shape[0], values):
+        return f"indptr ends at {int(indptr[-1])}, beyond the {min(indices.shape[0], values)} entries"
+    return index_fault(indices[: int(indptr[-1])], columns, "indices")
+
+
+def index_fault(ids: Array, count: int, name: str) -> str:
+    """What is wrong with ids that must be in [0, count), or nothing."""
+    if ids.dtype.kind not in "iu" or ids.ndim != 1:
+        return f"{name} must be integers in one dimension"
+    if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
+        wrong = int(ids.min()) if int(ids.min()) < 0 else int(ids.max())
+        return f"{name} must be in [0, {count}), got {wrong}"
+    return ""
+
+
+def _csr(matrix: Any) -> str:
+    rows, columns = matrix.shape
+    return compressed_fault(rows, columns, matrix.indptr, matrix.indices, len(matrix.data))
+
+
+def _csc(matrix: Any) -> str:
+    rows, columns = matrix.shape
+    return compressed_fault(columns, rows, matrix.indptr, matrix.indices, len(matrix.data))
+
+
+def _bsr(matrix: Any) -> str:
+    (rows, columns), (height, width) = matrix.shape, matrix.data.shape[1:]
+    if not height or not width or rows % height or columns % width:
+        return f"blocks of {height} by {width} do not fill it"
+    return compressed_fault(rows // height, columns // width, matrix.indptr, matrix.indices, len(matrix.data))
+
+
+def _coo(matrix: Any) -> str:
+    if not len(matrix.row) == len(matrix.col) == len(matrix.data):
+        return f"row, col and data must have one length, got {len(matrix.row)}, {len(matrix.col)}, {len(matrix.data)}"
+    return index_fault(matrix.row, matrix.shape[0], "row") or index_fault(matrix.col, matrix.shape[1], "col")
+
+
+def _dia(matrix: Any) -> str:
+    if matrix.data.ndim != 2 or matrix.offsets.shape != matrix.data.shape[:1]:
+        return f"data must have one row for each of the {len(matrix.offsets)} offsets, got {list(matrix.data.shape)}"
+    return "" if matrix.offsets.dtype.kind in "iu" else "offsets must be integers"
+
+
+def _lil(matrix: Any) -> str:
+    if not len(matrix.rows) == len(matrix.data) == matrix.shape[0]:
+        return f"it must have {matrix.shape[0]} rows, got {len(matrix.rows)} and {len(matrix.data)}"
+    same = all(len(ids) == len(values) for ids, values in zip(matrix.rows, matrix.data, strict=True))
+    return "" if same else "rows and data must have as many entries as each other"
+
+
+_CHECKS: dict[str, Callable[[Any], str]] = {
+    "csr": _csr, "csc": _csc, "bsr": _bsr, "coo": _coo, "dia": _dia, "lil": _lil,
+}  # fmt: skip
