@@ -18,7 +18,8 @@ def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
     arrays = {
         "edge_index": EDGES.astype(np.int32), "x": np.eye(6), "edge_attr": np.arange(10.0).reshape(5, 2),
         "edge_weight": np.arange(5), "edge_label": np.arange(5), "edge_label_index": np.arange(5),
-        "other_edge": np.arange(4), "y": np.arange(5), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+        "other_edge": np.arange(4), "y": np.arange(6), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+        "time": np.arange(5) / 2, "price": np.arange(15).reshape(5, 3), "pairs": np.arange(10).reshape(2, 5),
     }  # fmt: skip
     path = tmp_path / "in.npz"
     with zipfile.ZipFile(path, "w") as archive:
@@ -34,10 +35,9 @@ def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
         assert list(out) == list(arrays)
         assert out["edge_index"].dtype == np.int32
         for name, array in arrays.items():
-            masked = name in ("edge_attr", "edge_weight")
-            assert np.array_equal(
-                out[name], array[MASK] if masked else array[:, MASK] if name == "edge_index" else array
-            )
+            rows = name in ("edge_attr", "edge_weight", "time", "price")
+            columns = name in ("edge_index", "pairs")
+            assert np.array_equal(out[name], array[MASK] if rows else array[:, MASK] if columns else array)
 
 
 def test_npz_source_and_target_under_any_name(tmp_path: Path) -> None:

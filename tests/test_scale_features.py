@@ -26,7 +26,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def same(path: Path, scratch: Path, rows: int) -> np.ndarray:
-    found, expected = open_features(path, scratch, rows), in_memory.read(path)
+    found, expected = open_features(path, scratch, rows).x, in_memory.read(path).x
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     assert np.array_equal(found, expected)
@@ -65,7 +65,7 @@ def test_a_folder_of_parquet(tmp_path: Path, scratch: Path) -> None:
     folder.mkdir()
     for i, name in enumerate(("b", "a", "c")):
         parquet(folder / f"{name}.parquet", a=X[i : i + 2, 0], b=X[i : i + 2, 1])
-    found = open_features(folder, scratch, 1)
+    found = open_features(folder, scratch, 1).x
     assert np.array_equal(found, X[[1, 2, 0, 1, 2, 3], :2])
     parquet(folder / "d.parquet", a=X[:, 0])
     with pytest.raises(FormatError, match=r"d\.parquet: no column 'b'"):
@@ -89,7 +89,7 @@ def test_refused(tmp_path: Path, scratch: Path) -> None:
     (tmp_path / "no.npz").write_bytes(b"no zip")
     for name, message in (
         ("text.npy", "features must be numbers, got <U1"), ("cube.npy", "features must have shape"),
-        ("two.npz", "must hold one array, got a, b"), ("sparse.npz", "scipy matrix cannot be streamed"),
+        ("two.npz", "must hold one array or a scipy matrix, got a, b"), ("sparse.npz", "scipy matrix cannot be streamed"),
         ("null.parquet", r"column 'a', row 2 \(row group 1\): a value is missing"),
         ("words.parquet", "column 'a' must be numbers, got string"), ("bad.npz", "bad CRC-32"),
         ("no.npz", "not a readable .npz file"), ("x.csv", r"features must be one of \.npy"),

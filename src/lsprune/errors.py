@@ -41,3 +41,7 @@ class ConstantWarning(LspruneWarning):
 
 class IsolatedWarning(LspruneWarning):
     """Pruning left nodes without any edge."""
+
+
+class BipartiteWarning(LspruneWarning):
+    """Two columns that look like two kinds of nodes are taken for one."""

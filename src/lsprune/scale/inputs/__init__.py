@@ -16,7 +16,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsprune.adapters.files import suffix_of
+from lsprune.adapters.files import NumNodes, refuse_arrays, suffix_of
+from lsprune.adapters.files.kinds import check_two_kinds
 from lsprune.errors import OptionError
 from lsprune.scale.inputs.base import Batch, EdgeFiles, Kept, Shard
 from lsprune.scale.inputs.folders import list_files, refuse_twice
@@ -30,7 +31,10 @@ def open_edges(
     source: str | None = None,
     target: str | None = None,
     edge_attr: Sequence[str] = (),
-    num_nodes: int | None = None,
+    num_nodes: NumNodes = None,
+    edge_arrays: Sequence[str] = (),
+    node_arrays: Sequence[str] = (),
+    bipartite: bool | None = None,
 ) -> EdgeFiles:
     """An edge list on disk, a file or a folder; footers and headers of all files are read and compared first.
 
@@ -38,7 +42,9 @@ def open_edges(
         path: a file or folder of this module's table.
         source, target: names of the two columns (or arrays), with the defaults of `read_edges`.
         edge_attr: names of the columns (or arrays) that describe an edge.
-        num_nodes: number of nodes, where it is known: an id beyond it is then an error.
+        num_nodes: number of nodes, where it is known: an id beyond it is then an error. A pair where sources and
+            targets are two kinds of nodes.
+        edge_arrays, node_arrays, bipartite: as in `read_edges`.
 
     >>> import tempfile
     >>> import numpy as np
@@ -49,9 +55,10 @@ def open_edges(
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
-    if num_nodes is not None and (int(num_nodes) != num_nodes or num_nodes < 0):
-        raise OptionError(f"num_nodes must be a whole number >= 0, got {num_nodes}")
-    path = Path(path)
+    for count in num_nodes if isinstance(num_nodes, tuple) else (num_nodes,):
+        if count is not None and (int(count) != count or count < 0):
+            raise OptionError(f"num_nodes must be a whole number >= 0, got {count}")
+    path, two = Path(path), bool(bipartite)
     if path.is_dir():
         suffix, names = list_files(path)
         paths = [path / name for name in names]
@@ -62,15 +69,18 @@ def open_edges(
     if suffix in (".npz", ".npy"):
         from lsprune.scale.inputs.arrays import open_arrays
 
-        return open_arrays(path, paths, *options)
+        arrays = open_arrays(path, paths, *options, tuple(edge_arrays), tuple(node_arrays), two)
+        check_two_kinds(bipartite, arrays.limits is not None)
+        return arrays
+    refuse_arrays(edge_arrays, node_arrays, path)
     if suffix == ".parquet":
         from lsprune.scale.inputs.parquet import ParquetFiles
 
-        tables = ParquetFiles(paths, names, *options)
+        tables = ParquetFiles(paths, names, *options, two)
         refuse_twice(paths, tables.has_edges)
         return tables
     from lsprune.scale.inputs.text import TextFiles
 
-    lists = TextFiles(paths, names, *options)
+    lists = TextFiles(paths, names, *options, two)
     refuse_twice(paths, lists.has_edges)
     return lists
