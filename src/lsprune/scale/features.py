@@ -195,7 +195,9 @@ def _npz_table(
     count, like = found[0].shape[0], stack([array[:0] for array in found])
     ids = None if columns.id is None else arrays[columns.id]
     if ids is not None and ids.shape != (count,):
-        raise FormatError(f"{path}: column {columns.id!r} must have {count} ids, one for each row, got {list(ids.shape)}")
+        raise FormatError(
+            f"{path}: column {columns.id!r} must have {count} ids, one for each row, got {list(ids.shape)}"
+        )
     assert like is not None
 
     def blocks(features: bool) -> Iterator[Block]:

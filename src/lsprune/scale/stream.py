@@ -287,7 +287,9 @@ class _Job:
         if "rows" not in self.work.done:  # the bytes of a file may depend on how many rows are written at a time
             self.work.finish("rows", self.ceiling.rows(edges.row_bytes, _attr_bytes(edges)))
         rows = self.work.done["rows"]
-        edges, found = self._mapped(tables, rows) if self.reading.mapping else self._opened(edges, tables, rows, num_nodes)
+        edges, found = (
+            self._mapped(tables, rows) if self.reading.mapping else self._opened(edges, tables, rows, num_nodes)
+        )
         x = tuple(None if one is None else one.x for one in found)
         known = self._known(edges, found, num_nodes)
         edges.check_arrays(known)
@@ -297,12 +299,12 @@ class _Job:
         manifest = self._sorted(edges, graph, rows, known) or self._any_order(edges, graph, rows, known)
         return Streamed(**manifest.config["found"], stages=self.stages, disk=self.disk)
 
-    def _opened(
-        self, edges: EdgeFiles, tables: Tables, rows: int, num_nodes: NumNodes
-    ) -> tuple[EdgeFiles, Attributes]:
+    def _opened(self, edges: EdgeFiles, tables: Tables, rows: int, num_nodes: NumNodes) -> tuple[EdgeFiles, Attributes]:
         """The input, with its number of nodes known where the attributes tell it, and the attributes."""
         with self._stage("features"):
-            found = self._attributes(edges, [None if one is None else one.read(self.work.folder, rows) for one in tables])
+            found = self._attributes(
+                edges, [None if one is None else one.read(self.work.folder, rows) for one in tables]
+            )
         with self._stage("open"):
             counts = [None if one is None else int(one.x.shape[0]) for one in found]
             if self.two:
@@ -386,14 +388,14 @@ class _Job:
 
     def _sizes(self, known: tuple[int | None, int | None], told: Counted) -> tuple[int, int]:
         """Number of sources and of targets: as known, else as the edges tell."""
-        ends = told.ends[::-1] if self.pruner.side == "in" else told.ends  # (sources, targets) from (owners, neighbours)
+        ends = (
+            told.ends[::-1] if self.pruner.side == "in" else told.ends
+        )  # (sources, targets) from (owners, neighbours)
         largest = ends if self.two else (told.largest, told.largest)
         first, second = (size or most + 1 for size, most in zip(known, largest, strict=True))
         return first, second
 
-    def _any_order(
-        self, edges: EdgeFiles, nodes: _Nodes, rows: int, known: tuple[int | None, int | None]
-    ) -> Manifest:
+    def _any_order(self, edges: EdgeFiles, nodes: _Nodes, rows: int, known: tuple[int | None, int | None]) -> Manifest:
         with self._stage("scan"):
             self._scan(edges, rows)
         self.sizes, self.loops = self._sizes(known, self.counted), self.counted.loops

@@ -243,7 +243,7 @@ def _two_kinds(
 def _ends(edges: Edges) -> list[tuple[Array, str]]:
     """The ids of each end and the name of their column; of compressed rows those that have edges."""
     both = zip((edges.source, edges.target), edges.names, strict=True)
-    return [(np.flatnonzero(np.diff(edges.indptr)) if end is None else end, name) for end, name in both]  # type: ignore[arg-type]
+    return [(np.flatnonzero(np.diff(edges.indptr)) if end is None else end, name) for end, name in both]  # type: ignore[type-var]
 
 
 def _has_loops(edges: Edges) -> bool:
@@ -252,9 +252,7 @@ def _has_loops(edges: Edges) -> bool:
     return bool((edges.source == edges.target).any())
 
 
-def _check_rows(
-    ids: Array, name: str, rows: NodeRows, table: Path, path: Path, edges: Edges, *, known: bool
-) -> None:
+def _check_rows(ids: Array, name: str, rows: NodeRows, table: Path, path: Path, edges: Edges, *, known: bool) -> None:
     """Raise for an edge whose end is not among the nodes of a table."""
     count = int(rows.x.shape[0])
     if rows.joined:

@@ -24,8 +24,8 @@ class Arrays:
     """The arrays of a `.npz` file; those of the edges are cut to the kept ones, the others are copied whole.
 
     An array belongs to the edges if it holds them, is named `edge_...`, or is as long as they are: it has a row (or, in
-    two dimensions, a column) for each edge. `x` (`x_source`, `x_target`) belongs to the nodes. `edge_arrays` and `node_arrays` are names for
-    which the caller decided.
+    two dimensions, a column) for each edge. `x` (`x_source`, `x_target`) belongs to the nodes. `edge_arrays` and
+    `node_arrays` are names for which the caller decided.
     """
 
     arrays: Mapping[str, Array]
@@ -231,7 +231,9 @@ def read(
     if "indptr" not in ends:
         both = (found["source"], found["target"])
         known = nodes if isinstance(nodes, int) else None
-        content.check_features(known if num_nodes is None else num_nodes, lambda: max(int(end.max(initial=-1)) for end in both), path)
+        content.check_features(
+            known if num_nodes is None else num_nodes, lambda: max(int(end.max(initial=-1)) for end in both), path
+        )
     content.check_kinds(path)
     if (x := content.node_features("x")) is not None:
         check_positions(content.beside_edges, x, path)

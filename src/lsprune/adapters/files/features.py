@@ -55,7 +55,7 @@ def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: 
     rest = ["x"] if "x" in rest and not x else rest
     if not x and len(rest) != 1:
         raise FormatError(f"{path}: must hold one array or a scipy matrix, got {', '.join(rest) or 'nothing'}{CHOOSE}")
-    return node_columns({name: True for name in (*rest, *(() if named is None else (named,)))}, named, rest, path)
+    return node_columns(dict.fromkeys((*rest, *(() if named is None else (named,))), True), named, rest, path)
 
 
 def _from_npz(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:

@@ -8,16 +8,19 @@ import warnings
 from lsprune.errors import BipartiteWarning, OptionError
 
 # Words for the role of an end or for a node of any kind. They do not tell which kind of node an end is.
-_ROLES = frozenset(
-    """source src sources target targets tgt dst dest destination from to start end stop begin origin head tail u v i j a
-    b s t p q x y m n h r w e o d l row rows col cols column columns first second left right in out into one two sender
-    receiver recipient parent child children citing cited cites caller callee payer payee buyer seller giver taker
-    follower followee following followed referrer referred predecessor successor pred succ upstream downstream ancestor
-    descendant superior subordinate manager report boss employee trustor trustee rater ratee voter votee asker answerer
-    replier initiator acceptor subject object antecedent consequent id ids idx index node nodes vertex vertices key no
-    num number name code neighbor neighbour neighbors neighbours friend peer other partner ego alter me owner edge
-    link""".split()
-)
+_ROLES = frozenset({
+    "a", "acceptor", "alter", "ancestor", "answerer", "antecedent", "asker", "b", "begin", "boss", "buyer", "callee",
+    "caller", "child", "children", "cited", "cites", "citing", "code", "col", "cols", "column", "columns",
+    "consequent", "d", "descendant", "dest", "destination", "downstream", "dst", "e", "edge", "ego", "employee",
+    "end", "first", "followed", "followee", "follower", "following", "friend", "from", "giver", "h", "head", "i",
+    "id", "ids", "idx", "in", "index", "initiator", "into", "j", "key", "l", "left", "link", "m", "manager", "me",
+    "n", "name", "neighbor", "neighbors", "neighbour", "neighbours", "no", "node", "nodes", "num", "number", "o",
+    "object", "one", "origin", "other", "out", "owner", "p", "parent", "partner", "payee", "payer", "peer", "pred",
+    "predecessor", "q", "r", "ratee", "rater", "receiver", "recipient", "referred", "referrer", "replier", "report",
+    "right", "row", "rows", "s", "second", "seller", "sender", "source", "sources", "src", "start", "stop", "subject",
+    "subordinate", "succ", "successor", "superior", "t", "tail", "taker", "target", "targets", "tgt", "to", "trustee",
+    "trustor", "two", "u", "upstream", "v", "vertex", "vertices", "votee", "voter", "w", "x", "y",
+})  # fmt: skip
 
 
 def look_like_two_kinds(names: tuple[str, str]) -> bool:
@@ -50,8 +53,8 @@ def _singular(word: str) -> str:
 def warn_two_kinds(names: tuple[str, str]) -> None:
     """Warn that rows with one id in both columns are taken for self-loops."""
     warnings.warn(
-        f"columns {names[0]!r} and {names[1]!r} look like two kinds of nodes but are read as one: rows with the same id "
-        "in both count as self-loops, and both share their attributes; --bipartite (bipartite=True) keeps the kinds "
+        f"columns {names[0]!r} and {names[1]!r} look like two kinds of nodes but are read as one: rows with one id in "
+        "both count as self-loops, and both share their attributes; --bipartite (bipartite=True) keeps the kinds "
         "apart, --no-bipartite (bipartite=False) says that there is one",
         BipartiteWarning,
         stacklevel=3,

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.adapters.files.content import listed, need, row
 from lsprune.adapters.files.content import ids as checked_ids
+from lsprune.adapters.files.content import listed, need, row
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array
 
@@ -125,8 +125,8 @@ def row_order(ids: Array, name: str, path: Path) -> Array:
     if ids.size and int(ids.max()) != ids.size - 1:
         missing = int(np.flatnonzero(~np.isin(np.arange(ids.size), ids))[0])
         raise FormatError(
-            f"{path}: column {name!r} must name each of the nodes 0 to {ids.size - 1} once, got {int(ids.max())} and no "
-            f"{missing}; number the nodes 0..N-1 in edges and nodes"
+            f"{path}: column {name!r} must name each of the nodes 0 to {ids.size - 1} once, got {int(ids.max())} and "
+            f"no {missing}; number the nodes 0..N-1 in edges and nodes"
         )
     return np.argsort(ids)
 

@@ -220,7 +220,7 @@ class ArrayFiles(EdgeFiles):
         self._verified = True
 
     def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
-        """FormatError for an array as long as edges and nodes; the nodes are counted where their number is not known."""
+        """FormatError for an array as long as edges and nodes; these are counted where their number is not known."""
         if not self._content.undecided:
             return
         counts = tuple(self._largest(end) + 1 if count is None else count for end, count in enumerate(nodes))

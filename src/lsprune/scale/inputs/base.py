@@ -123,9 +123,9 @@ class EdgeFiles(ABC):
         far = (_NEAR - 1, "")  # the largest id that a small graph would not have, and where it stands
         for piece in self.pieces(rows, attributes):
             pair = [self._ids(column, end, piece) for end, column in enumerate(piece.ends)]
-            for end, ids in enumerate(pair):
+            for end, array in enumerate(pair):
                 if self.limit(end) is None:
-                    far = max(far, _farthest(ids, self.labels[end], piece))
+                    far = max(far, _farthest(array, self.labels[end], piece))
             yield Batch(piece.first, pair[0], pair[1], piece.edge_attr)
         edges = self.edges or 0
         if far[0] >= 64 * max(edges, 1 << 20):
