@@ -188,9 +188,9 @@ def _taken(values: Any, order: Array, name: str, path: Path) -> Any:
     """Rows in another order; what has another number of rows belongs to no node, and stays."""
     if not hasattr(values, "type"):
         return values[order] if getattr(values, "shape", ())[:1] == order.shape else values
-    import pyarrow as pa
+    from lsprune.adapters.files.table import take_rows
 
-    return values.take(pa.array(order))
+    return take_rows(values, order)
 
 
 def _read_columns(path: Path, option: str) -> Columns:

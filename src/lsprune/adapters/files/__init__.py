@@ -243,7 +243,13 @@ def _two_kinds(
 def _ends(edges: Edges) -> list[tuple[Array, str]]:
     """The ids of each end and the name of their column; of compressed rows those that have edges."""
     both = zip((edges.source, edges.target), edges.names, strict=True)
-    return [(np.flatnonzero(np.diff(edges.indptr)) if end is None else end, name) for end, name in both]  # type: ignore[type-var]
+    return [(_owning(edges) if end is None else end, name) for end, name in both]
+
+
+def _owning(edges: Edges) -> Array:
+    """The compressed rows that have edges."""
+    assert edges.indptr is not None
+    return np.flatnonzero(np.diff(edges.indptr))
 
 
 def _has_loops(edges: Edges) -> bool:

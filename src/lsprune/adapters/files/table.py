@@ -92,6 +92,13 @@ def numbers(column: Any, name: str, path: Path, place: Callable[[int], str] = ro
     return np.asarray(column.to_numpy())
 
 
+def take_rows(column: Any, order: Array) -> Any:
+    """The rows of a column in another order."""
+    import pyarrow as pa
+
+    return column.take(pa.array(order))
+
+
 def is_list(kind: Any) -> bool:
     """Whether an Arrow type is a list, of fixed length or not."""
     import pyarrow as pa
