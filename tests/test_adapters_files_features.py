@@ -109,6 +109,13 @@ def test_the_caller_names_ids_and_features(tmp_path: Path) -> None:
             read_edges(edges, features=nodes, **options)
     with pytest.raises(FormatError, match="columns 'id', 'node' may all be ids; --id"):
         read_edges(edges, features=parquet(tmp_path / "two.parquet", id=ORDER, node=ORDER, a=ORDER))
+    asin = parquet(tmp_path / "asin.parquet", item_id=ORDER, a=ROWS[ORDER, 0])
+    for options in ({}, {"x": ["a"]}):
+        with pytest.raises(FormatError, match="column 'item_id' looks like ids; --id item_id"):
+            read_edges(edges, features=asin, **options)
+    assert np.array_equal(read_edges(edges, features=asin, id="item_id").graph.x, ROWS[:, 0])
+    assert np.array_equal(read_edges(edges, features=asin, id="", x=["a"]).graph.x, ROWS[ORDER, 0])
+    assert read_edges(edges, features=asin, x=["a", "item_id"]).graph.x.shape == (4, 2)
     with pytest.raises(OptionError, match=r"id \(--id\) must come with features"):
         read_edges(edges, id="key")
     np.save(tmp_path / "x.npy", ROWS)

@@ -162,11 +162,10 @@ def _read_nodes(path: Path, option: str, files: OwnFiles) -> Columns:
     """The columns or arrays of a file of nodes, row i for node i; those of Parquet as Arrow has them."""
     columns = _read_columns(path, option)
     others = (files.label or LABEL, *files.split, *files.x, *MASKS)
-    named = files.id if files.id in columns or not _elsewhere(files, path) else None
+    named = files.id if not files.id or files.id in columns or not _elsewhere(files, path) else None
     name = id_column(columns, named, others, path)
     if name is None:
         return columns
-    need(list(columns), (name,), path)
     order = row_order(_ids(columns.pop(name), name, path), name, path)
     return {column: _taken(values, order, column, path) for column, values in columns.items()}
 

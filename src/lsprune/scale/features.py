@@ -30,6 +30,7 @@ from lsprune.scale.memory import check_disk
 
 SPOOLED = "features.npy"
 _BLOCK = 1 << 22
+_BYTES = 1 << 24  # of features in memory at a time, about
 Place = Callable[[int], str]
 
 
@@ -144,6 +145,11 @@ def plain_number(block: Block, name: str) -> Array:
     return checked_ids(integers(block.ids, name, block.path, block.place, OFFER), name, block.path, block.place)
 
 
+def _at_a_time(rows: int, like: Array) -> int:
+    """Rows to read together: `rows`, or fewer where they are wide."""
+    return max(1, min(rows, _BYTES // max(1, _row_bytes(like))))
+
+
 def _row_bytes(like: Array) -> int:
     return int(np.prod(like.shape[1:], dtype=np.int64)) * like.dtype.itemsize
 
@@ -201,7 +207,7 @@ def _npz_table(
     assert like is not None
 
     def blocks(features: bool) -> Iterator[Block]:
-        for lo, hi in spans(count, rows):
+        for lo, hi in spans(count, _at_a_time(rows, like)):
             some = stack([array[lo:hi] for array in found]) if features else None
             yield Block(path, None if ids is None else ids[lo:hi], some, lambda at, lo=lo: row(lo + at))  # type: ignore[misc]
 
@@ -272,7 +278,7 @@ def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: 
     def blocks(features: bool) -> Iterator[Block]:
         names = [] if columns.id is None else [columns.id]
         for part in parts:
-            for at, batch in read(part, rows, [*names, *(columns.features if features else ())]):
+            for at, batch in read(part, _at_a_time(rows, like), [*names, *(columns.features if features else ())]):
                 place = _from(part, at)
                 ids = column_of(batch, columns.id) if columns.id else None
                 yield Block(part.path, ids, _features(batch, columns, like, part, place) if features else None, place)

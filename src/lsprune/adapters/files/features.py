@@ -8,7 +8,7 @@ from typing import Any
 
 from lsprune.adapters.files.archive import is_matrix, to_matrix
 from lsprune.adapters.files.content import need, refuse_twice, row, stack
-from lsprune.adapters.files.nodes import CHOOSE, NodeColumns, NodeRows, id_column, node_columns, place_rows
+from lsprune.adapters.files.nodes import CHOOSE, NodeColumns, NodeRows, id_column, is_id_name, node_columns, place_rows
 from lsprune.adapters.files.npy import read_npy, read_npz
 from lsprune.errors import FormatError, OptionError
 
@@ -50,12 +50,13 @@ def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: 
     """What is what among the arrays of a `.npz` of nodes: `x`, or the only array beside the ids, are the features."""
     need(list(names), tuple(x), path)
     named = id_column(dict.fromkeys(names), id, x, path)
-    need(list(names), () if named is None else (named,), path)
-    rest = list(x) or [name for name in names if name != named]
+    rest = list(x) or [name for name in names if name != named and not is_id_name(name)]
     rest = ["x"] if "x" in rest and not x else rest
     if not x and len(rest) != 1:
         raise FormatError(f"{path}: must hold one array or a scipy matrix, got {', '.join(rest) or 'nothing'}{CHOOSE}")
-    return node_columns(dict.fromkeys((*rest, *(() if named is None else (named,))), True), named, rest, path)
+    if named in rest:
+        raise OptionError(f"x (--x) must not name the array of ids, got {named!r}")
+    return NodeColumns(named, tuple(rest))
 
 
 def _from_npz(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:

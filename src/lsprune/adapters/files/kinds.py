@@ -54,8 +54,8 @@ def warn_two_kinds(names: tuple[str, str]) -> None:
     """Warn that rows with one id in both columns are taken for self-loops."""
     warnings.warn(
         f"columns {names[0]!r} and {names[1]!r} look like two kinds of nodes but are read as one: rows with one id in "
-        "both count as self-loops, and both share their attributes; --bipartite (bipartite=True) keeps the kinds "
-        "apart, --no-bipartite (bipartite=False) says that there is one",
+        "both count as self-loops, and both share their attributes; prune with --bipartite (bipartite=True) to keep "
+        "the kinds apart, with --no-bipartite (bipartite=False) if there is one",
         BipartiteWarning,
         stacklevel=3,
     )

@@ -1,12 +1,14 @@
 """Tables of nodes: which column holds the ids, which are features, and rows put in their node's place.
 
 One rule for reading in memory, streaming and Spark. The column of ids is the one that the caller names, else `id` (or
-`node_id`, `node`); rows are then joined to the edges by it. A table without one has row i for node i. Features are the
+`node_id`, `node`); rows are then joined to the edges by it. A table without one has row i for node i; a column such as
+`user_id` that nobody spoke of is asked for. Features are the
 columns that the caller names, else `x` if it holds vectors, else all columns but ids.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array
 
 ID_NAMES = ("id", "node_id", "node")
+_SUSPECT = re.compile(r"[_\-. ]id$|[a-z]I[dD]$", re.ASCII)  # user_id, itemId
 CHOOSE = "; --x (x in Python) names the columns of features"
 FAR = 64  # ids beyond so many times the number of rows are account numbers or damage, not 0..N-1
 
@@ -54,7 +57,7 @@ def node_columns(columns: Mapping[str, bool], id: str | None, x: Sequence[str], 
         id, x: names that the caller gave: the column of ids, and those of features.
         path: how errors call the table.
     """
-    need(list(columns), (*(() if id is None else (id,)), *x), path)
+    need(list(columns), tuple(x), path)
     named = id_column(columns, id, x, path)
     if named is not None and named in x:
         raise OptionError(f"x (--x) must not name the column of ids, got {named!r}")
@@ -68,11 +71,23 @@ def node_columns(columns: Mapping[str, bool], id: str | None, x: Sequence[str], 
 
 
 def id_column(columns: Mapping[str, Any], id: str | None, x: Sequence[str], path: Path | str) -> str | None:
-    """The column of ids: the one named by the caller, else the one with a usual name that is no feature; or None."""
+    """The column of ids: the one named by the caller, else the one with a usual name that is no feature; or None.
+
+    FormatError where a column may well hold ids and nobody said so; the name "" says that there are none.
+    """
+    if id is not None:
+        need(list(columns), (id,) if id else (), path)
+        return id or None
     usual = [name for name in columns if is_id_name(name) and name not in x]
-    if id is None and len(usual) > 1:
+    if len(usual) > 1:
         raise FormatError(f"{path}: columns {listed(usual)} may all be ids; --id (id in Python) names the one that is")
-    return id if id is not None else usual[0] if usual else None
+    suspects = [name for name in columns if _SUSPECT.search(name) and name not in x]
+    if suspects and not usual:
+        raise FormatError(
+            f"{path}: column {suspects[0]!r} looks like ids; --id {suspects[0]} (id in Python) joins rows by it, "
+            f"--x names it as a feature, --id '' says that row i is node i"
+        )
+    return usual[0] if usual else None
 
 
 def check_node_ids(ids: Array, name: str, path: Path) -> Array:

@@ -89,7 +89,7 @@ def check_ids(frame: DataFrame, name: str) -> None:
 def columns_of(frame: DataFrame, id: str | None, features: str | Sequence[str] | None) -> NodeColumns:
     """What is what in a table of nodes, by the rule that holds for files too; FormatError without a column of ids."""
     asked = (features,) if isinstance(features, str) else tuple(features or ())
-    for name in (*(() if id is None else (id,)), *asked):
+    for name in (*((id,) if id else ()), *asked):
         kind_of(frame, name)
     arrays = {field.name: field.dataType.simpleString().startswith("array<") for field in frame.schema.fields}
     named = id_column(arrays, id, asked, TABLE)
