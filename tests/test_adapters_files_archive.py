@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from files_helpers import EDGES, EXPECTED, MASK, SOURCE, TARGET, kept, pairs, save
+from files_helpers import EDGES, EXPECTED, MASK, SOURCE, TARGET, kept, pairs, save, text
 from lsprune.adapters.files import read_edges, write_edges
-from lsprune.errors import FormatError, GraphError
+from lsprune.errors import FormatError, GraphError, OptionError
 
 
 def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
     arrays = {
         "edge_index": EDGES.astype(np.int32), "x": np.eye(6), "edge_attr": np.arange(10.0).reshape(5, 2),
         "edge_weight": np.arange(5), "edge_label": np.arange(5), "edge_label_index": np.arange(5),
-        "other_edge": np.arange(4), "y": np.arange(5), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+        "other_edge": np.arange(4), "y": np.arange(6), "num_nodes": np.array(6), "file": np.array(["a", "b"]),
+        "time": np.arange(5) / 2, "price": np.arange(15).reshape(5, 3), "pairs": np.arange(10).reshape(2, 5),
     }  # fmt: skip
     path = tmp_path / "in.npz"
     with zipfile.ZipFile(path, "w") as archive:
@@ -34,10 +35,9 @@ def test_npz_edge_index_carries_the_other_arrays(tmp_path: Path) -> None:
         assert list(out) == list(arrays)
         assert out["edge_index"].dtype == np.int32
         for name, array in arrays.items():
-            masked = name in ("edge_attr", "edge_weight")
-            assert np.array_equal(
-                out[name], array[MASK] if masked else array[:, MASK] if name == "edge_index" else array
-            )
+            rows = name in ("edge_attr", "edge_weight", "time", "price")
+            columns = name in ("edge_index", "pairs")
+            assert np.array_equal(out[name], array[MASK] if rows else array[:, MASK] if columns else array)
 
 
 def test_npz_source_and_target_under_any_name(tmp_path: Path) -> None:
@@ -144,3 +144,94 @@ def test_bad_scipy_matrices(tmp_path: Path) -> None:
         path = save(tmp_path / "bad.npz", **{**parts, **change})
         with pytest.raises((FormatError, GraphError), match=r"bad\.npz"):
             read_edges(path)
+
+
+def test_arrays_as_long_as_the_edges_belong_to_them(tmp_path: Path) -> None:
+    time, both = np.arange(5.0), np.arange(10).reshape(5, 2)
+    for pack in (np.savez, np.savez_compressed):
+        pack(tmp_path / "in.npz", src=SOURCE, dst=TARGET, time=time, both=both, other=np.arange(3))
+        write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz"), MASK)
+        with np.load(tmp_path / "out.npz") as out:
+            assert np.array_equal(out["time"], time[MASK])
+            assert np.array_equal(out["both"], both[MASK])
+            assert np.array_equal(out["other"], np.arange(3))
+    write_edges(tmp_path / "out.csv", read_edges(save(tmp_path / "in.npz", src=SOURCE, dst=TARGET, time=time)), MASK)
+    assert (tmp_path / "out.csv").read_text().splitlines()[0] == '"src","dst","time"'.replace('"', "")
+
+
+def test_arrays_beside_a_scipy_matrix_stay_in_step(tmp_path: Path) -> None:
+    matrix = sp.coo_matrix((np.arange(5.0), (SOURCE, TARGET)), shape=(4, 4))
+    sp.save_npz(tmp_path / "in.npz", matrix)
+    with np.load(tmp_path / "in.npz") as saved:
+        arrays = dict(saved)
+    save(tmp_path / "in.npz", **arrays, time=np.arange(5) * 2, y=np.arange(4))
+    write_edges(tmp_path / "out.npz", read_edges(tmp_path / "in.npz"), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["time"].tolist() == [0, 4, 6]
+        assert out["y"].tolist() == [0, 1, 2, 3]
+        assert out["data"].size == out["row"].size == 3
+
+
+def test_what_may_belong_to_edges_or_nodes_is_asked_for(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=EDGES, num_nodes=5, y=np.arange(5))
+    read = read_edges(path)  # reading alone is no question
+    for refused in (read.check, lambda: write_edges(tmp_path / "out.npz", read, MASK)):
+        with pytest.raises(
+            FormatError, match="array 'y' is as long as the 5 edges and as the 5 nodes; .*--edge-arrays y"
+        ):
+            refused()
+    assert not (tmp_path / "out.npz").exists()
+    for options, size in (({"edge_arrays": ["y"]}, 3), ({"node_arrays": ["y"]}, 5)):
+        write_edges(tmp_path / "out.npz", read_edges(path, **options), MASK)
+        with np.load(tmp_path / "out.npz") as out:
+            assert out["y"].size == size
+
+
+def test_x_as_long_as_the_edges_is_asked_for_unless_there_are_as_many_nodes(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=EDGES, x=np.ones((5, 2)))
+    with pytest.raises(FormatError, match="x is as long as the 5 edges, which name 4 nodes; .*--edge-arrays x"):
+        read_edges(path)
+    assert read_edges(path, node_arrays=["x"]).graph.x.shape == (5, 2)
+    assert read_edges(path, num_nodes=5).graph.x.shape == (5, 2)
+    read = read_edges(path, edge_arrays=["x"])
+    assert read.graph.x is None and read.graph.num_nodes == 4
+    five = save(tmp_path / "in.npz", edge_index=np.array([[0, 1, 2, 3, 4], [1, 2, 3, 4, 0]]), x=np.ones((5, 2)))
+    assert read_edges(five).graph.num_nodes == 5
+
+
+def test_names_of_arrays_are_checked(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=EDGES, y=np.arange(4), edge_w=np.arange(5))
+    for options, error, said in (
+        ({"edge_arrays": ["z"]}, FormatError, "no array 'z'"), ({"node_arrays": ["z"]}, FormatError, "no array 'z'"),
+        ({"edge_arrays": ["y"]}, FormatError, "y must have one entry for each of the 5 edges"),
+        ({"edge_arrays": ["y"], "node_arrays": ["y"]}, OptionError, "no name in common, got 'y'"),
+        ({"node_arrays": ["edge_index"]}, OptionError, "must not name 'edge_index'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            read_edges(path, **options)
+    write_edges(tmp_path / "out.npz", read_edges(path, node_arrays=["edge_w"]), MASK)
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["edge_w"].size == 5
+    text(tmp_path / "in.csv", "0,1\n")
+    with pytest.raises(OptionError, match=r"edge_arrays \(--edge-arrays\) must be names of arrays in a \.npz, got w"):
+        read_edges(tmp_path / "in.csv", edge_arrays=["w"])
+
+
+def test_two_kinds_of_nodes_have_their_own_attributes(tmp_path: Path) -> None:
+    arrays = {"edge_index": EDGES, "x_source": np.ones((4, 2)), "x_target": np.ones((3, 1))}
+    graph = read_edges(save(tmp_path / "in.npz", **arrays), bipartite=True).graph
+    assert (graph.bipartite, graph.num_sources, graph.num_targets) == (True, 4, 3)
+    assert (graph.x_source.shape, graph.x_target.shape) == ((4, 2), (3, 1))
+    graph = read_edges(save(tmp_path / "in.npz", edge_index=EDGES, num_nodes=[6, 7])).graph
+    assert (graph.bipartite, graph.num_sources, graph.num_targets) == (True, 6, 7)
+    for arrays, options, error, said in (
+        ({"num_nodes": [6, 7]}, {"bipartite": False}, OptionError, "bipartite must not be False"),
+        ({"x": np.ones((4, 1))}, {"bipartite": True}, FormatError, "x must be x_source and x_target"),
+        ({}, {"bipartite": True, "num_nodes": 4}, OptionError, "num_nodes must be a pair"),
+        ({}, {"target_id": "i"}, OptionError, r"target_id \(--target-id\) goes with --bipartite"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            read_edges(save(tmp_path / "in.npz", edge_index=EDGES, **arrays), **options)
+    rows = save(tmp_path / "in.npz", indptr=[0, 2, 2, 5], indices=[1, 9, 0, 1, 2])
+    graph = read_edges(rows, bipartite=True).graph
+    assert (graph.num_sources, graph.num_targets, graph.rows) == (3, 10, "source")

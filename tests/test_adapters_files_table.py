@@ -66,7 +66,12 @@ def test_parquet_dictionary_ids_and_partition_folder(tmp_path: Path) -> None:
         ({"a": [0], "b": [1]}, {"source": "a", "target": "c"}, "no columns a, c for"),
         ({"source": [0], "target": [1]}, {"edge_attr": ["w"]}, "no column 'w'; it has 'source', 'target'"),
         ({"source": [0], "target": [1], "w": ["x"]}, {"edge_attr": ["w"]}, "column 'w' must be numbers, got string"),
-        ({"source": [0], "target": [1], "w": [[1]]}, {"edge_attr": ["w"]}, "column 'w' must be numbers, got list"),
+        (
+            {"source": [0, 1], "target": [1, 0], "w": [[1], [1, 2]]},
+            {"edge_attr": ["w"]},
+            "'w', row 1: lists must have one",
+        ),
+        ({"source": [0], "target": [1], "w": [["a"]]}, {"edge_attr": ["w"]}, "column 'w' must be numbers, got string"),
         ({"source": [0], "target": [1]}, {"num_nodes": 1}, r"target ids must be in \[0, 1\), got 1"),
         ({"source": [0], "target": [10**14]}, {}, "column 'target', row 0: id 100000000000000 is far beyond"),
     ],

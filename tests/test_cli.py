@@ -11,13 +11,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
 import lsprune
 from lab_records import comparison, save
-from lsprune import LSP, METHODS, LocalRandom, __version__
+from lsprune import LSP, METHODS, Graph, LocalRandom, __version__
 from lsprune.adapters.files import read_edges
 from lsprune.baselines import from_dict
 from lsprune.cli import PRESETS, app, make_pruner, power_law_graph
@@ -376,3 +377,67 @@ def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
     absent = run("study", "page", "--results", tmp_path / "nowhere", "--out", tmp_path / "new")
     assert re.fullmatch(r"error: results must be a folder with runs.*\n", absent.stderr)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream", "--memory", "3GB")])
+def test_a_table_of_nodes_is_joined_by_its_ids_and_never_hashes_them(folder: Path, stream: tuple[str, ...]) -> None:
+    order, x = np.random.default_rng(1).permutation(NODES), np.load(folder / "x.npy")
+    graph = read_edges(folder / "in.csv", features=folder / "x.npy").graph
+    expected = np.flatnonzero(LSP(k=3).mask(graph))
+    columns = {f"c{i}": x[order, i] for i in range(6)}
+    pq.write_table(pa.table({"id": order, **columns}), folder / "n.parquet")
+    pq.write_table(pa.table({"key": order, "v": x[order].tolist(), "word": ["w"] * NODES}), folder / "k.parquet")
+    for name, options in (("n.parquet", ()), ("k.parquet", ("--id", "key", "--x", "v"))):
+        out = folder / f"{name[0]}.csv"
+        good("prune", folder / "in.csv", out, "--features", folder / name, "--k", 3, *options, *stream)
+        weights = np.loadtxt(out, delimiter=",", skiprows=1)[:, 2]
+        np.testing.assert_array_equal(np.rint(weights * 8), expected)
+    for options, said in (
+        (("--id", "absent"), "no column 'absent'"), (("--x", "absent"), "no column 'absent'"),
+        ((), "column 'word' must be numbers"),
+    ):  # fmt: skip
+        features = ("--features", folder / "k.parquet", "--k", 3)
+        bad = run("prune", folder / "in.csv", folder / "bad.csv", *features, *options, *stream)
+        assert bad.exit_code == 1
+        assert said in bad.stderr.splitlines()[-1]
+        assert "Traceback" not in bad.stderr
+        assert not (folder / "bad.csv").exists()
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream", "--memory", "3GB")])
+def test_two_kinds_of_nodes(folder: Path, stream: tuple[str, ...]) -> None:
+    lines = (folder / "in.csv").read_text().replace("source,target", "user,item")
+    (folder / "r.csv").write_text(lines)
+    ends = np.loadtxt(folder / "r.csv", delimiter=",", skiprows=1)[:, :2].astype(int)
+    command = ("prune", folder / "r.csv", folder / "o.csv", "--source", "user", "--target", "item")
+    most = {}
+    for name, option in (("one", ()), ("two", ("--bipartite",)), ("quiet", ("--no-bipartite",))):
+        out = folder / f"{name}.csv"
+        done = good(*command[:2], out, *command[3:], *option, "--hash", "identity", "--k", 5, *stream)
+        warned = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+        assert len(warned) == (name == "one")
+        kept = np.loadtxt(out, delimiter=",", skiprows=1)
+        most[name] = np.bincount(kept[:, 1].astype(int)).max()
+        graph = Graph.from_edges(ends.T, num_nodes=(NODES, NODES) if name == "two" else NODES)
+        expected = LSP(k=5, hash="identity").mask(graph)
+        np.testing.assert_array_equal(np.rint(kept[:, 2] * 8), np.flatnonzero(expected))
+    assert most["two"] == 5 < most["one"] == most["quiet"]
+    for option in (("--num-targets", 3), ("--target-features", folder / "x.npy")):
+        bad = run(*command, "--k", 2, *option, *stream)
+        assert bad.exit_code == 1
+        assert "goes with --bipartite" in bad.stderr
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream", "--memory", "3GB")])
+def test_arrays_of_the_edges_stay_in_step(folder: Path, stream: tuple[str, ...]) -> None:
+    ends = np.random.default_rng(2).integers(0, 30, (2, 30))
+    ends[0, 0] = 29
+    np.savez(folder / "e.npz", src=ends[0], dst=ends[1], t=np.arange(30))
+    command = ("prune", folder / "e.npz", folder / "o.npz", "--k", 1, "--hash", "identity", *stream)
+    bad = run(*command)
+    assert bad.exit_code == 1
+    assert "array 't' is as long as the 30 edges and as the 30 nodes" in bad.stderr
+    assert not (folder / "o.npz").exists()
+    good(*command, "--edge-arrays", "t")
+    with np.load(folder / "o.npz") as out:
+        np.testing.assert_array_equal(ends[:, out["t"]], [out["src"], out["dst"]])

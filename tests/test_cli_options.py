@@ -31,7 +31,8 @@ def test_a_preset_takes_k_and_seed_alone():
 
 def test_options_of_one_name_are_the_same_in_both_commands():
     hints = [get_type_hints(command, include_extras=True) for command in (prune_command, spark_prune_command)]
-    shared = set(hints[0]) & set(hints[1]) - {"source", "target", "edge_attr", "features", "weights", "return"}
+    own = {"source", "target", "edge_attr", "features", "target_features", "weights", "return"}
+    shared = set(hints[0]) & set(hints[1]) - own
     assert {"keep", "k", "hash_family", "side", "ties", "seed", "replace"} <= shared
     assert all(hints[0][name] == hints[1][name] for name in shared)
     defaults = [inspect.signature(command).parameters for command in (prune_command, spark_prune_command)]

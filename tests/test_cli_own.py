@@ -23,3 +23,6 @@ def test_options_become_files_and_words_again() -> None:
     assert command_words(files) == (
         "'my graph.npz' --features x.npy --labels l.npy --label kind --source a --target b --edge-attr w,v"
     )
+    files = own_files(Path("g.npz"), "n.parquet", None, None, "", None, None, node_id="key", x="a, b")
+    assert (files.id, files.x) == ("key", ("a", "b"))
+    assert command_words(files) == "g.npz --features n.parquet --id key --x a,b"

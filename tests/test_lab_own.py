@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from files_helpers import parquet
 from lsprune.errors import FormatError, LspruneError, OptionError
 from lsprune.lab.own import OwnFiles, read_own
 from own_files import EDGES, NODES, arrays, masks, npz, tables
@@ -144,10 +145,55 @@ def test_options_that_do_not_go_together() -> None:
         OwnFiles(graph=Path("g.npz"), split=("a",), split_seed=0)
 
 
-def test_rows_that_are_not_in_the_order_of_ids_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["id", "node_id", "node", "key"])
+def test_rows_are_joined_by_ids_and_labels_and_masks_with_them(tmp_path: Path, name: str) -> None:
+    order, made = np.random.default_rng(1).permutation(NODES), arrays()
+    edges, _ = tables(tmp_path)
+    columns = {f"f{i}": made["x"][order, i] for i in range(5)} | {"y": made["y"][order], name: order}
+    columns |= {mask: values[order] for mask, values in masks().items()}
+    parquet(tmp_path / "nodes.parquet", **columns)
+    np.savez(tmp_path / "nodes.npz", **{**columns, "x": made["x"][order]})
+    for file, more in (("nodes.parquet", {}), ("nodes.npz", {"x": ("x",)})):
+        more |= {"id": "key"} if name == "key" else {}
+        own = read(edges, features=str(tmp_path / file), **more)
+        np.testing.assert_array_equal(own.graph.x, made["x"])
+        np.testing.assert_array_equal(own.y, made["y"])
+        for found, mask in zip(own.masks, masks().values(), strict=True):
+            np.testing.assert_array_equal(found, mask)
+
+
+def test_labels_in_a_file_of_their_own_are_joined_by_its_ids(tmp_path: Path) -> None:
+    order, made = np.random.default_rng(2).permutation(NODES), arrays()
+    edges, nodes = tables(tmp_path)
+    parquet(tmp_path / "labels.parquet", id=order, kind=made["y"][order])
+    own = read(edges, features=str(nodes), labels=tmp_path / "labels.parquet")
+    np.testing.assert_array_equal(own.y, made["y"])
+    np.testing.assert_array_equal(own.graph.x, made["x"])
+
+
+def test_ids_that_do_not_name_every_node_once_are_refused(tmp_path: Path) -> None:
+    for ids, said in (
+        (np.arange(NODES) + 1, "must name each of the nodes 0 to 59 once, got 60 and no 0"),
+        (np.arange(NODES) // 2, "ids of nodes must be there once each, got 0 2 times"),
+        (np.arange(NODES) - 1, "ids must be >= 0, got -1"), (np.arange(NODES) / 2, "'id' must be integers, got double"),
+    ):  # fmt: skip
+        edges, nodes = tables(tmp_path, id=ids)
+        with pytest.raises(LspruneError, match=said):
+            read(edges, features=str(nodes))
+    with pytest.raises(FormatError, match="no column 'key'"):
+        read(edges, features=str(nodes), id="key")
+    with pytest.raises(OptionError, match=r"x \(--x\) must come with a file of features"):
+        read(npz(tmp_path / "g.npz"), x=("a",))
+    with pytest.raises(OptionError, match=r"id \(--id\) must come with a file of nodes"):
+        read(npz(tmp_path / "g.npz"), id="a")
+
+
+def test_named_columns_are_the_features_even_an_id(tmp_path: Path) -> None:
     edges, nodes = tables(tmp_path, id=np.arange(NODES)[::-1])
-    with pytest.raises(FormatError, match="column 'id' must be 0, 1, 2, .. in order"):
-        read(edges, features=str(nodes))
+    own = read(edges, features=str(nodes), x=("f1", "f3"))
+    np.testing.assert_array_equal(own.graph.x, arrays()["x"][::-1, [1, 3]])
+    own = read(edges, features=str(nodes), x=("id", "f3"))  # then there is no column of ids: rows by position
+    np.testing.assert_array_equal(own.graph.x[:, 0], np.arange(NODES)[::-1])
 
 
 def test_files_of_nodes_that_say_too_little_or_too_much(tmp_path: Path) -> None:

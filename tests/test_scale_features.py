@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from files_helpers import parquet, save
 from lsprune.adapters.files import features as in_memory
-from lsprune.errors import FormatError
+from lsprune.errors import FormatError, GraphError
 from lsprune.scale.features import open_features
 
 X = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -26,7 +26,7 @@ def scratch(tmp_path: Path) -> Path:
 
 
 def same(path: Path, scratch: Path, rows: int) -> np.ndarray:
-    found, expected = open_features(path, scratch, rows), in_memory.read(path)
+    found, expected = open_features(path, scratch, rows).x, in_memory.read(path).x
     assert found.dtype == expected.dtype
     assert found.shape == expected.shape
     assert np.array_equal(found, expected)
@@ -65,7 +65,7 @@ def test_a_folder_of_parquet(tmp_path: Path, scratch: Path) -> None:
     folder.mkdir()
     for i, name in enumerate(("b", "a", "c")):
         parquet(folder / f"{name}.parquet", a=X[i : i + 2, 0], b=X[i : i + 2, 1])
-    found = open_features(folder, scratch, 1)
+    found = open_features(folder, scratch, 1).x
     assert np.array_equal(found, X[[1, 2, 0, 1, 2, 3], :2])
     parquet(folder / "d.parquet", a=X[:, 0])
     with pytest.raises(FormatError, match=r"d\.parquet: no column 'b'"):
@@ -89,7 +89,8 @@ def test_refused(tmp_path: Path, scratch: Path) -> None:
     (tmp_path / "no.npz").write_bytes(b"no zip")
     for name, message in (
         ("text.npy", "features must be numbers, got <U1"), ("cube.npy", "features must have shape"),
-        ("two.npz", "must hold one array, got a, b"), ("sparse.npz", "scipy matrix cannot be streamed"),
+        ("two.npz", "must hold one array or a scipy matrix, got a, b"),
+        ("sparse.npz", "scipy matrix cannot be streamed"),
         ("null.parquet", r"column 'a', row 2 \(row group 1\): a value is missing"),
         ("words.parquet", "column 'a' must be numbers, got string"), ("bad.npz", "bad CRC-32"),
         ("no.npz", "not a readable .npz file"), ("x.csv", r"features must be one of \.npy"),
@@ -99,3 +100,52 @@ def test_refused(tmp_path: Path, scratch: Path) -> None:
         assert str(tmp_path / name) in str(caught.value)
     with pytest.raises(FileNotFoundError):
         open_features(tmp_path / "absent.npy", scratch, 2)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+@pytest.mark.parametrize("kind", ["columns", "list", "large_list", "fixed", "npz", "packed"])
+def test_rows_are_joined_by_ids_as_in_memory(tmp_path: Path, scratch: Path, kind: str, rows: int) -> None:
+    order = np.array([9, 2, 0, 7, 1, 3, 5, 4])  # neither 6 nor 8
+    lists = {
+        "list": pa.list_(pa.float32()),
+        "large_list": pa.large_list(pa.float32()),
+        "fixed": pa.list_(pa.float32(), 3),
+    }
+    columns = {"x": pa.array(X.tolist(), lists[kind])} if kind in lists else {f"c{i}": X[:, i] for i in range(3)}
+    path = tmp_path / "n.parquet"
+    pq.write_table(pa.table({**columns, "id": order}), path, row_group_size=3)
+    if kind in ("npz", "packed"):
+        path = tmp_path / "n.npz"
+        (np.savez if kind == "npz" else np.savez_compressed)(path, x=X, id=order)
+    found, expected = open_features(path, scratch, rows), in_memory.read(path)
+    assert np.array_equal(found.x[order], X)
+    assert np.array_equal(found.x, expected.x)
+    assert np.array_equal(found.known, expected.known)
+    assert found.joined and not found.x.flags.owndata
+
+
+@pytest.mark.parametrize(
+    ("ids", "said"),
+    [
+        ([0, 1, 2, 2], "ids of nodes must be there once each, got 2 2 times"),
+        ([3, 0, 1, 3], "ids of nodes must be there once each, got 3 2 times"),
+        ([0, 1, None, 3], r"column 'id', row 2 \(row group 0\): a value is missing"),
+        ([0, 1, 2, -3], "column 'id', row 3 .*: ids must be >= 0, got -3"),
+        ([0.0, 1.0, 2.0, 3.0], "column 'id' must be integers, got double"),
+        (["a", "b", "c", "d"], "column 'id' must be integers, got string .*--map-ids"),
+        ([0, 1, 2, 10**12], "id 1000000000000 is far beyond the 4 rows"),
+    ],
+)
+def test_ids_that_are_refused(tmp_path: Path, scratch: Path, ids: list, said: str) -> None:
+    for rows in (1, 2, 100):
+        with pytest.raises((FormatError, GraphError), match=said):
+            open_features(parquet(tmp_path / "n.parquet", id=ids, a=X[:4, 0]), scratch, rows)
+
+
+def test_lists_of_several_lengths_are_refused(tmp_path: Path, scratch: Path) -> None:
+    path = parquet(tmp_path / "n.parquet", x=[[1.0, 2.0], [3.0, 4.0], [5.0], [6.0, 7.0]])
+    for rows in (1, 2, 100):
+        with pytest.raises(
+            FormatError, match="column 'x', row [23] .*: lists must have one length, got (2 and 1|1 and 2)"
+        ):
+            open_features(path, scratch, rows)

@@ -10,7 +10,7 @@ from lsprune.baselines import LowDegree
 from lsprune.kernels import Runtime
 from lsprune.scale import onepass
 from lsprune.scale.inputs import open_edges
-from lsprune.scale.onepass import NotSorted, OnePass, fitted, suits
+from lsprune.scale.onepass import NotSorted, OnePass, fitted, nodes_only, suits
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -28,7 +28,7 @@ def test_any_windows_in_order_and_again_give_the_mask_of_memory(tmp_path_factory
     path = tmp_path_factory.mktemp("o") / "e.npy"
     np.save(path, np.stack(graph.ends()))
     edges = open_edges(path, num_nodes=30)
-    once = OnePass(edges, *fitted(pruner, graph.x, 30, run), rows, run)
+    once = OnePass(edges, *fitted(pruner, nodes_only(pruner, (30, 30), (graph.x, graph.x)), run), rows, run)
     borders = sorted({0, 200, *cuts})
     for _ in range(2):
         parts = [once.kept(lo, hi) for lo, hi in zip(borders, borders[1:], strict=False)]
@@ -84,5 +84,5 @@ def test_which_pruners_can_go_through_once(tmp_path, pruner, answer):
 def test_keys_that_need_the_owner_are_not_for_one_pass():
     graph = sorted_graph(0)
     pruner = LSP(k=2, hash="signs", attributes=("owner", "neighbour"))
-    assert fitted(pruner, graph.x, 30, Runtime()) is None
-    assert fitted(LSP(k=2), None, 30, Runtime()) is None
+    assert fitted(pruner, nodes_only(pruner, (30, 30), (graph.x, graph.x)), Runtime()) is None
+    assert fitted(LSP(k=2), nodes_only(LSP(k=2), (30, 30), (None, None)), Runtime()) is None

@@ -26,7 +26,9 @@ from lsprune import (
     Projection,
     Threshold,
 )
+from lsprune.adapters.files import read_edges
 from lsprune.baselines import Cosine, Jaccard, LowDegree, Random, TopWeight
+from lsprune.errors import BipartiteWarning
 from lsprune.hashing import Bins, Codebook, Identity, Signs
 from lsprune.kernels.mix import OWNER, draw
 
@@ -39,6 +41,7 @@ import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
 from lsprune.cli.spark import _cause, _check_paths  # noqa: E402
+from lsprune.scale import prune_stream  # noqa: E402
 from lsprune.scale.spark import budget as budgets  # noqa: E402
 from lsprune.scale.spark import fit_spark, plan, prune_spark  # noqa: E402
 from lsprune.scale.spark.budget import Budget  # noqa: E402
@@ -171,7 +174,8 @@ def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(session, gr
 
 def test_hubs_are_found_and_change_nothing(tables, graph):
     edges, nodes = tables
-    ready = plan.prepared(edges, nodes, LSP(k=3), ("source", "target"), ATTR, "id", "x", "n")
+    given = plan.Tables(edges, ("source", "target"), ATTR, (nodes, None), (None, None), (None, None))
+    ready = plan.prepared(given, LSP(k=3), "n")
     degree = np.bincount(graph.ends()[1], minlength=NODES)
     assert sorted(ready._hubs(edges, None, 80)) == np.flatnonzero(degree > 80).tolist() == [5, 6]
     assert ready._hubs(edges, None, EDGES) == []
@@ -395,6 +399,75 @@ def test_ids_with_gaps(session, graph):
     )
 
 
+@pytest.mark.parametrize("numbers", [np.arange(NODES), np.arange(NODES) * 2 + 1], ids=["dense", "gaps"])
+def test_one_table_of_nodes_means_the_same_in_memory_streamed_and_on_spark(session, graph, tmp_path, numbers):
+    """Rows in any order, columns of numbers, ids with or without gaps; no option says what is what."""
+    order, ends = np.random.default_rng(1).permutation(NODES), numbers[np.stack(graph.ends())]
+    edges = pa.table({"source": ends[0], "target": ends[1], "n": np.arange(EDGES)})
+    nodes = pa.table({"id": numbers[order], **{f"c{i}": graph.x[order, i] for i in range(3)}})
+    pq.write_table(edges, tmp_path / "edges.parquet")
+    pq.write_table(nodes, tmp_path / "nodes.parquet")
+    pruner = LSP(k=2)
+    memory = pruner.mask(read_edges(tmp_path / "edges.parquet", features=tmp_path / "nodes.parquet").graph)
+    expected = np.flatnonzero(memory)
+    if numbers[0] == 0:
+        np.testing.assert_array_equal(memory, pruner.mask(Graph.from_edges(ends, num_nodes=NODES, x=graph.x)))
+    spark = prune_spark(session.createDataFrame(edges), session.createDataFrame(nodes), pruner, position="n")
+    np.testing.assert_array_equal(kept_by(spark), expected)
+    out = tmp_path / "out.parquet"
+    prune_stream(tmp_path / "edges.parquet", out, pruner, features=tmp_path / "nodes.parquet", memory="3GB")
+    np.testing.assert_array_equal(pq.read_table(out).column("n").to_numpy(), expected)
+
+
+def test_what_is_what_in_a_table_of_nodes(session, tables, graph):
+    edges, nodes = tables
+    more = nodes.selectExpr("id", "x", "'word' as word", "1 as label")
+    found = kept_by(prune_spark(edges, more, LSP(k=2), position="n"))  # a column x of arrays stands for itself
+    np.testing.assert_array_equal(found, kept_by(prune_spark(edges, nodes, LSP(k=2), position="n", features="x")))
+    for change, options, said in (
+        (["x"], {}, "one column 'id', got 0"),
+        (["id", "id as node", "x"], {}, "'id', 'node' may all be ids"),
+        (["id", "x"], {"id": "absent"}, "one column 'absent', got 0"),
+        (["id", "x[0] as a", "'w' as word"], {}, r"column 'word' must hold numbers .*--x \(x in Python\)"),
+    ):
+        with pytest.raises(FormatError, match=said):
+            prune_spark(edges, nodes.selectExpr(*change), LSP(k=2), **options)
+
+
+@pytest.mark.parametrize(
+    "pruner", [LSP(k=2), LSP(keep=0.3, side="out", attributes=("owner", "neighbour")), Identity(), LocalRandom(k=3)]
+)
+def test_two_kinds_of_nodes_as_in_memory(session, pruner):
+    pruner = LSP(keep=0.4, hash=pruner) if isinstance(pruner, Identity) else pruner
+    rng = np.random.default_rng(2)
+    user, item = rng.integers(0, 60, EDGES), rng.integers(0, 15, EDGES)
+    x = rng.standard_normal((60, 3)).astype(np.float32), rng.standard_normal((15, 5)).astype(np.float32)
+    whole = Graph.from_edges((user, item), num_nodes=(60, 15), x=x)
+    edges = session.createDataFrame(pa.table({"user": user, "item": item, "n": np.arange(EDGES)}))
+    sources, targets = (
+        session.createDataFrame(pa.table({name: np.arange(len(rows))[::-1], "x": rows[::-1].tolist()}))
+        for name, rows in zip(("id", "item_id"), x, strict=True)
+    )
+    options = {"source": "user", "target": "item", "bipartite": True, "targets": targets, "target_id": "item_id"}
+    found = kept_by(prune_spark(edges, sources, pruner, position="n", **options))
+    np.testing.assert_array_equal(found, np.flatnonzero(pruner.mask(whole)))
+    if isinstance(pruner, LSP) and pruner.k is not None:
+        assert fit_spark(edges, sources, pruner, **options) == pruner.fit(whole)
+        with pytest.raises(GraphError, match=r"among the nodes, in \[0, 15\), got 59"):
+            prune_spark(edges, sources, pruner, **{**options, "source": "item", "target": "user"})
+        with pytest.raises(OptionError, match=r"targets \(--targets\) goes with --bipartite"):
+            prune_spark(edges, sources, pruner, **{**options, "bipartite": None})
+
+
+def test_columns_that_look_like_two_kinds_are_warned_of(tables):
+    edges = tables[0].withColumnsRenamed({"source": "user", "target": "item"})
+    with pytest.warns(BipartiteWarning, match="'user' and 'item' look like two kinds"):
+        prune_spark(edges, None, LocalRandom(k=2), source="user", target="item")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BipartiteWarning)
+        prune_spark(edges, None, LocalRandom(k=2), source="user", target="item", bipartite=False)
+
+
 def test_command_line(session, tables, graph, tmp_path):
     from typer.testing import CliRunner
 
@@ -415,7 +488,9 @@ def test_command_line(session, tables, graph, tmp_path):
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 1
     assert again.stderr.startswith("error: ") and "must not exist yet" in again.stderr
-    for wrong, message in ((["--source", "s"], "one column 's'"), (["--hash", "structure"], "whole graph")):
+    wrongs = [(["--source", "s"], "one column 's'"), (["--hash", "structure"], "whole graph")]
+    wrongs += [(["--id", "key"], "one column 'key'"), (["--target-id", "key"], "--target-id) goes with --bipartite")]
+    for wrong, message in wrongs:
         bad = CliRunner().invoke(app, [*command[:2], str(tmp_path / "other"), *command[3:], *wrong])
         assert bad.exit_code == 1
         assert message in bad.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -16,7 +18,7 @@ from graphs import PRUNERS, graphs, name_of, random_graph, reordered, suits
 from lsprune import LSP, FormatError, Graph, GraphError, LocalRandom, OptionError, Random
 from lsprune.adapters.files import read_edges
 from lsprune.baselines import TopWeight
-from lsprune.errors import SymmetryWarning
+from lsprune.errors import BipartiteWarning, SymmetryWarning
 from lsprune.hashing import Auto, Codebook, Threshold
 from lsprune.kernels import runtime
 from lsprune.pruners.contract import Local
@@ -338,3 +340,182 @@ def test_attributes_that_are_missing_are_missed_before_the_edges_are_read(tmp_pa
     with pytest.raises(GraphError, match='weights="similarity" needs node attributes'):
         prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", alike, say=said.append, **options)
     assert said == []
+
+
+def kept_numbers(folder, pruner, name="in.parquet", **options) -> np.ndarray:
+    """The numbers of the edges that a stream keeps of a Parquet file."""
+    for path in folder.glob("out.parquet*"):
+        path.unlink()
+    prune_stream(folder / name, folder / "out.parquet", pruner, memory="3GB", **options)
+    return parquet.read_table(folder / "out.parquet")["number"].to_numpy()
+
+
+def shuffled(x: np.ndarray, ids: np.ndarray, **more) -> pa.Table:
+    """A table of nodes in another order, with a column of ids."""
+    order = np.random.default_rng(5).permutation(ids.shape[0])
+    return pa.table({"id": pa.array(ids).take(pa.array(order)), "x": x[order].tolist(), **more})
+
+
+@pytest.mark.parametrize("pruner", [LSP(k=2), LSP(keep=0.4), LSP(k=2, attributes=("owner", "neighbour"), side="out")])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_table_of_nodes_is_joined_by_its_ids(tmp_path, pruner, ordered):
+    """In any order, and with ids that leave gaps: the edges that memory keeps."""
+    random = np.random.default_rng(3)
+    ends, x = random.integers(0, 30, (2, 200)), random.standard_normal((30, 4)).astype(np.float32)
+    ends = ends[:, np.argsort(ends[1 if pruner.side == "in" else 0], kind="stable")] if ordered else ends
+    for name, numbers in (("dense", np.arange(30)), ("gaps", np.arange(30) * 3 + 1)):
+        source, target = numbers[ends]
+        parquet.write_table(
+            pa.table({"source": source, "target": target, "number": np.arange(200)}), tmp_path / "in.parquet"
+        )
+        parquet.write_table(shuffled(x, numbers), tmp_path / "n.parquet")
+        graph = read_edges(tmp_path / "in.parquet", features=tmp_path / "n.parquet").graph
+        found = kept_numbers(tmp_path, pruner, features=tmp_path / "n.parquet")
+        np.testing.assert_array_equal(found, np.flatnonzero(pruner.mask(graph)), err_msg=name)
+        if name == "dense":
+            whole = Graph.from_edges(ends, num_nodes=30, x=x)
+            np.testing.assert_array_equal(found, np.flatnonzero(pruner.mask(whole)))
+
+
+def test_an_end_that_the_table_of_nodes_lacks_is_refused(tmp_path):
+    table = pa.table({"source": [0, 5, 2], "target": [2, 2, 0], "number": [0, 1, 2]})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    for ids, said in (
+        ([0, 1, 2], r"column 'source', row 1 .*: ids in edges must be among the nodes, in \[0, 3\), got 5"),
+        ([0, 2, 6], r"column 'source', row 1 .*: ids in edges must be among the nodes, got 5"),
+    ):
+        parquet.write_table(pa.table({"id": ids, "a": [1.0, 2.0, 3.0]}), tmp_path / "n.parquet")
+        with pytest.raises(GraphError, match=said):
+            kept_numbers(tmp_path, LSP(k=1), features=tmp_path / "n.parquet")
+
+
+@pytest.mark.parametrize("kind", ["strings", "integers", "text"])
+def test_with_mapped_ids_the_table_is_joined_by_the_ids_of_the_edges(tmp_path, kind):
+    random = np.random.default_rng(4)
+    ends, x = (
+        random.integers(0, 25, (2, 150)),
+        random.standard_normal((28, 3)).astype(np.float32),
+    )  # three without edges
+    names = 10**11 + 7 * np.arange(28) if kind != "strings" else np.array([f"n{i}" for i in range(28)])
+    table = pa.table({"source": names[ends[0]], "target": names[ends[1]], "number": np.arange(150)})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    parquet.write_table(shuffled(x, names), tmp_path / "n.parquet")
+    options = {"features": tmp_path / "n.parquet", "map_ids": tmp_path / "ids.parquet"}
+    pruner = LSP(k=2)
+    if kind == "text":
+        lines = "".join(f"{names[s]},{names[t]},{i}\n" for i, (s, t) in enumerate(ends.T))
+        (tmp_path / "in.csv").write_text("source,target,number\n" + lines)
+        prune_stream(tmp_path / "in.csv", tmp_path / "out.csv", pruner, memory="3GB", **options)
+        found = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, dtype=np.int64)[:, 2]
+    else:
+        found = kept_numbers(tmp_path, pruner, **options)
+    mapping = parquet.read_table(tmp_path / "ids.parquet").to_pydict()
+    assert mapping["node"] == list(range(28))
+    number = {str(name): node for name, node in zip(mapping["id"], mapping["node"], strict=True)}
+    to = np.array([number[str(name)] for name in names])
+    rows = np.empty_like(x)
+    rows[to] = x
+    graph = Graph.from_edges(to[ends], num_nodes=28, x=rows)
+    np.testing.assert_array_equal(found, np.flatnonzero(pruner.mask(graph)))
+    parquet.write_table(shuffled(x[1:], names[1:]), tmp_path / "n.parquet")
+    with pytest.raises(GraphError, match=f"ids in edges must be among the nodes, got '?{names[0]}"):
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out2.parquet", pruner, memory="3GB", **options)
+
+
+TWO_KINDS = [
+    LSP(k=2), LSP(k=2, side="out"), LSP(keep=0.3), LSP(keep=0.3, attributes=("owner", "neighbour")), LocalRandom(k=3),
+    LSP(k=3, hash="identity"), LSP(keep=0.5, hash="identity", side="out", self_loops="drop"),
+    LSP(k=2, weights="degree"),
+]  # fmt: skip
+
+
+def two_kinds(folder, *, ordered: bool = False) -> tuple[Graph, dict]:
+    """Users and items whose ids overlap, in files, and the graph that they are."""
+    random = np.random.default_rng(6)
+    user, item = random.integers(0, 40, 300), random.integers(0, 12, 300)
+    order = np.lexsort((user, item)) if ordered else np.arange(300)
+    user, item = user[order], item[order]
+    x = random.standard_normal((40, 3)).astype(np.float32), random.standard_normal((12, 3)).astype(np.float32)
+    table = pa.table({"user": user, "item": item, "number": np.arange(300)})
+    parquet.write_table(table, folder / "in.parquet", row_group_size=70)
+    parquet.write_table(shuffled(x[0], np.arange(40)), folder / "user.parquet")
+    parquet.write_table(shuffled(x[1], np.arange(12)).rename_columns(["item_id", "x"]), folder / "item.parquet")
+    options = {
+        "source": "user", "target": "item", "bipartite": True, "features": folder / "user.parquet",
+        "target_features": folder / "item.parquet", "target_id": "item_id",
+    }  # fmt: skip
+    return Graph.from_edges((user, item), num_nodes=(40, 12), x=x), options
+
+
+@pytest.mark.parametrize("pruner", TWO_KINDS, ids=name_of)
+@pytest.mark.parametrize("ordered", [False, True])
+def test_two_kinds_of_nodes_are_pruned_as_in_memory(tmp_path, pruner, ordered):
+    graph, options = two_kinds(tmp_path, ordered=ordered)
+    expected = np.flatnonzero(pruner.mask(graph))
+    np.testing.assert_array_equal(kept_numbers(tmp_path, pruner, **options), expected)
+    read = read_edges(tmp_path / "in.parquet", **options).graph
+    np.testing.assert_array_equal(np.flatnonzero(pruner.mask(read)), expected)
+    owner = graph.ends()[1 if pruner.side == "in" else 0]
+    if pruner.k is not None:  # rows with equal ids are no self-loops: they count
+        assert np.bincount(owner[expected]).max() == pruner.k
+
+
+def test_two_kinds_of_nodes_have_a_numbering_each(tmp_path):
+    user, item = ["a", "b", "b", "c"], ["b", "b", "a", "c"]
+    table = pa.table({"user": user, "item": item, "number": [0, 1, 2, 3]})
+    parquet.write_table(table, tmp_path / "in.parquet")
+    options = {"source": "user", "target": "item", "bipartite": True, "map_ids": tmp_path / "ids.parquet"}
+    found = kept_numbers(tmp_path, LSP(k=1, hash="identity"), **options)
+    assert len(found) == 3
+    assert parquet.read_table(tmp_path / "ids.parquet").to_pydict() == {
+        "id": ["a", "b", "c", "b", "a", "c"], "node": [0, 1, 2, 0, 1, 2], "end": ["source"] * 3 + ["target"] * 3,
+    }  # fmt: skip
+
+
+def test_two_kinds_of_nodes_refuse_what_needs_one(tmp_path):
+    _, options = two_kinds(tmp_path)
+    out = tmp_path / "out.parquet"
+    for more, pruner, said in (
+        ({}, LSP(k=2, symmetric="union"), "symmetric must be None for a relation between two node types"),
+        ({"num_nodes": 40}, LSP(k=2), r"num_nodes must be a pair \(--num-nodes and --num-targets\)"),
+        ({"bipartite": None}, LSP(k=2), r"target_features \(--target-features\) goes with --bipartite"),
+        ({"features": None, "id": "user"}, LSP(k=2), r"id \(--id\) must come with features"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            prune_stream(tmp_path / "in.parquet", out, pruner, memory="3GB", **{**options, **more})
+    with pytest.raises(GraphError, match="x must have 41 rows"):
+        prune_stream(tmp_path / "in.parquet", out, LSP(k=2), memory="3GB", num_nodes=(41, 12), **options)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_columns_that_look_like_two_kinds_are_warned_of(tmp_path, ordered):
+    two_kinds(tmp_path, ordered=ordered)
+    options = {"source": "user", "target": "item"}
+    with pytest.warns(BipartiteWarning, match="columns 'user' and 'item' look like two kinds"):
+        kept_numbers(tmp_path, LocalRandom(k=2), **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BipartiteWarning)
+        kept_numbers(tmp_path, LocalRandom(k=2), **options, bipartite=False)
+
+
+def test_arrays_of_an_npz_stay_in_step_and_what_is_unclear_is_asked_for(tmp_path):
+    random = np.random.default_rng(8)
+    src, dst = random.integers(0, 20, (2, 90))
+    arrays = {"src": src, "dst": dst, "t": np.arange(90.0), "pair": np.arange(180).reshape(2, 90), "y": np.arange(20)}
+    np.savez(tmp_path / "in.npz", **arrays)
+    pruner = LSP(k=2, hash="identity")
+    mask = pruner.mask(Graph.from_edges((src, dst)))
+    prune_stream(tmp_path / "in.npz", tmp_path / "out.npz", pruner, memory="3GB")
+    with np.load(tmp_path / "out.npz") as out:
+        assert np.array_equal(out["t"], np.flatnonzero(mask))
+        assert np.array_equal(out["pair"], arrays["pair"][:, mask])
+        assert np.array_equal(out["y"], arrays["y"])
+    np.savez(tmp_path / "same.npz", src=np.arange(30), dst=(np.arange(30) + 1) % 30, y=np.arange(30))
+    with pytest.raises(FormatError, match=r"same\.npz: array 'y' is as long as the 30 edges and as the 30 nodes"):
+        prune_stream(tmp_path / "same.npz", tmp_path / "other.npz", LSP(keep=0.5, hash="identity"), memory="3GB")
+    for name, size in (("edge_arrays", 15), ("node_arrays", 30)):
+        out = tmp_path / f"{name}.npz"
+        prune_stream(tmp_path / "same.npz", out, LSP(keep=0.5, hash="identity"), memory="3GB", **{name: ["y"]})
+        with np.load(out) as found:
+            assert found["y"].size == size

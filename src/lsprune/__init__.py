@@ -6,6 +6,7 @@ from lsprune._version import __version__
 from lsprune.apply import prune
 from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random
 from lsprune.errors import (
+    BipartiteWarning,
     BudgetWarning,
     ConstantWarning,
     FormatError,
@@ -24,8 +25,8 @@ from lsprune.hashing import FAMILIES, Auto, Bins, Both, Codebook, Identity, Proj
 from lsprune.pruners import LSP
 
 __all__ = [
-    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "Both", "BudgetWarning", "Codebook", "ConstantWarning", "Explanation",
-    "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "LocalRandom",
-    "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "Projection", "Random", "Signs",
-    "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
+    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
+    "ConstantWarning", "Explanation", "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity",
+    "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
+    "Projection", "Random", "Signs", "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
 ]  # fmt: skip

@@ -80,6 +80,13 @@ def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> i
     raise error(f"{name} must be a whole number >= 0, got {shown(value)}")
 
 
+def counts_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> Any:
+    """A number of nodes, or a pair of them (sources and targets), each None where it is not given."""
+    if isinstance(value, tuple) and len(value) == 2:
+        return tuple(None if count is None else count_of(count, name, error) for count in value)
+    return None if value is None else count_of(value, name, error)
+
+
 def as_array(values: Any, name: str) -> Array:
     """The values as a numpy array, a view where possible; GraphError where numpy cannot read them or loses a mask."""
     refuse_masked(values, name)

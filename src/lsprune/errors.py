@@ -45,3 +45,7 @@ class IsolatedWarning(LspruneWarning):
 
 class BudgetWarning(LspruneWarning):
     """Promises needed more edges than the budget has, so that more are kept than were asked for."""
+
+
+class BipartiteWarning(LspruneWarning):
+    """Two columns that look like two kinds of nodes are taken for one."""

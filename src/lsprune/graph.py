@@ -44,6 +44,8 @@ class Graph:
     bipartite: bool = False
     undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
     ids: tuple[Array, Array] | None = None  # of sources and targets in the whole graph, where this is a part of it
+    # [num_sources] and [num_targets] bool: nodes whose attributes are known; None: all. The others have no edges.
+    known: tuple[Array | None, Array | None] = (None, None)
     grouped: Grouped | None = None  # when the edges came by owner already; then there is no source and no target
 
     @classmethod

@@ -22,12 +22,15 @@ from lsprune.cli.inspect import inspect_command
 from lsprune.cli.options import (
     PRESETS,
     Attributes,
+    Bipartite,
     Bits,
     Hash,
     K,
     Keep,
     Length,
     Method,
+    NodeId,
+    NodeX,
     Power,
     Replace,
     Seed,
@@ -35,9 +38,12 @@ from lsprune.cli.options import (
     SelfLoops,
     Side,
     Sparsity,
+    TargetId,
+    TargetX,
     Ties,
     Values,
     make_pruner,
+    node_counts,
     pruner_options,
 )
 from lsprune.cli.report import figures_command, report_command
@@ -117,11 +123,26 @@ def prune_command(
         Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
     ],
     output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
-    features: Annotated[Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet.")] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet; with --bipartite of the sources.")
+    ] = None,
+    node_id: NodeId = None,
+    x: NodeX = "",
     edge_attr: Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: columns, by commas.")] = "",
     source: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")] = None,
     target: Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")] = None,
     num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None,
+    edge_arrays: Annotated[
+        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that belong to the edges (default: by their length).")
+    ] = "",
+    node_arrays: Annotated[
+        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that do not, and are copied as they are.")
+    ] = "",
+    bipartite: Bipartite = None,
+    target_features: Annotated[Path | None, typer.Option(help="With --bipartite: attributes of the targets.")] = None,
+    target_id: TargetId = None,
+    target_x: TargetX = "",
+    num_targets: Annotated[int | None, typer.Option(help="With --bipartite: number of targets.")] = None,
     keep: Keep = None,
     k: K = None,
     method: Method = "lsp",
@@ -171,6 +192,8 @@ def prune_command(
     Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
 
     Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
+
+    Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
     """
     options = {
         "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
@@ -180,9 +203,12 @@ def prune_command(
     hashing = {"l": length, "sparsity": sparsity, "digest": digest, "m": bins, "words": words, "bits": bits}
     reading: dict[str, Any] = {
         "source": source, "target": target, "edge_attr": tuple(listed(edge_attr)), "features": features,
-        "num_nodes": num_nodes,
+        "id": node_id, "x": tuple(listed(x)), "edge_arrays": tuple(listed(edge_arrays)),
+        "node_arrays": tuple(listed(node_arrays)), "bipartite": bipartite, "target_features": target_features,
+        "target_id": target_id, "target_x": tuple(listed(target_x)),
     }  # fmt: skip
     with errors():
+        reading["num_nodes"] = node_counts(num_nodes, num_targets, bipartite)
         pruner = make_pruner(method, preset, pruner_options(options, hashing))
         if streamed:
             more = {"map_ids": map_ids, "memory": memory or "2GB", "scratch": scratch, "resume": resume}
@@ -199,10 +225,11 @@ def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str,
     """Read, prune and write; what came of it."""
     from lsprune.adapters.files import check_output, read_edges, write_edges
 
-    check_output(output, source, *([reading["features"]] if reading["features"] else []))
+    check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
     with steps(3) as step:
         step(f"reading {source.name}")
         read = read_edges(source, **reading)
+        read.check()
         step("pruning")
         mask, report = measured(read.graph, pruner, threads)
         step(f"writing {output.name}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lsprune.cli.options import NodeId, NodeX
 from lsprune.cli.own import EdgeAttr, Features, GraphFile, Label, Labels, Shares, Source, Target, own_files, shares_of
 from lsprune.cli.say import Json, Report, errors, framed, show
 from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
@@ -34,6 +35,8 @@ def compare_command(
     task: Annotated[str, typer.Option(help="node-classification; there is no other yet.")] = "node-classification",
     label: Label = None,
     features: Features = None,
+    node_id: NodeId = None,
+    x: NodeX = "",
     labels: Labels = None,
     edge_attr: EdgeAttr = "",
     source: Source = None,
@@ -74,7 +77,7 @@ def compare_command(
             raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
         limit, wanted = None if budget is None else seconds_of(budget), shares_of(shares)
         paged = _check_report(report)
-        files = own_files(graph, features, labels, label, edge_attr, source, target, split, split_seed)
+        files = own_files(graph, features, labels, label, edge_attr, source, target, split, split_seed, node_id, x)
         study = own_study(files, methods=listed(methods), shares=wanted, model=model, epochs=epochs, seeds=seeds)
         own_dataset(files)  # what is wrong with the files is said before the first run
         results = Results(out / f"{study.name}.jsonl")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from lsprune.cli.options import NodeId, NodeX
 from lsprune.cli.own import (
     EdgeAttr,
     Features,
@@ -40,6 +41,8 @@ NOTES = {
 def inspect_command(
     graph: GraphFile,
     features: Features = None,
+    node_id: NodeId = None,
+    x: NodeX = "",
     labels: Labels = None,
     label: Label = None,
     edge_attr: EdgeAttr = "",
@@ -74,7 +77,7 @@ def inspect_command(
             from lsprune.lab.survey_plot import check_plot
 
             check_plot(plot)
-        files = own_files(graph, features, labels, label, edge_attr, source, target)
+        files = own_files(graph, features, labels, label, edge_attr, source, target, node_id=node_id, x=x)
         own = read_own(files)
         plan = planned(own, listed(methods), wanted)
         tried: list[Trial] = []

@@ -15,6 +15,26 @@ if TYPE_CHECKING:
 
 PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
 
+NodeId = Annotated[
+    str | None,
+    typer.Option(
+        "--id", metavar="NAME", help="Column of ids in the nodes (default: id, node_id or node, if it is there)."
+    ),
+]
+NodeX = Annotated[
+    str,
+    typer.Option(
+        "--x", metavar="COLUMNS", help="Columns of features (default: x if it holds lists, else all but ids)."
+    ),
+]
+Bipartite = Annotated[
+    bool | None,
+    typer.Option(
+        "--bipartite/--no-bipartite", help="Sources and targets are two kinds of nodes with ids of their own."
+    ),
+]
+TargetId = Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")]
+TargetX = Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")]
 Keep = Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")]
 K = Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")]
 Method = Annotated[str, typer.Option(help="A pruning method; see `lsprune methods`.")]
@@ -31,6 +51,17 @@ Replace = Annotated[bool | None, typer.Option("--replace/--no-replace", help="Ta
 Ties = Annotated[str | None, typer.Option(help="Order of equal keys: hash, id or position.")]
 SelfLoops = Annotated[str | None, typer.Option(help="free, edge or drop.")]
 Seed = Annotated[int | None, typer.Option(help="The only source of chance (default: 0).")]
+
+
+def node_counts(
+    num_nodes: int | None, num_targets: int | None, bipartite: bool | None
+) -> int | tuple[int | None, int | None] | None:
+    """The number of nodes as the library takes it: one, or a pair where there are two kinds."""
+    if not bipartite:
+        if num_targets is not None:
+            raise OptionError("--num-targets goes with --bipartite, which is not given")
+        return num_nodes
+    return None if num_nodes is None and num_targets is None else (num_nodes, num_targets)
 
 
 def pruner_options(options: Mapping[str, Any], hashing: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,22 +41,25 @@ def own_files(
     target: str | None,
     split: str = "",
     split_seed: int | None = None,
+    node_id: str | None = None,
+    x: str = "",
 ) -> OwnFiles:
     """The files and names of these options."""
     from lsprune.lab.own import OwnFiles
 
     return OwnFiles(
         graph=graph, features=features, labels=labels, label=label, edge_attr=tuple(listed(edge_attr)), source=source,
-        target=target, split=tuple(listed(split)), split_seed=split_seed,
+        target=target, split=tuple(listed(split)), split_seed=split_seed, id=node_id, x=tuple(listed(x)),
     )  # fmt: skip
 
 
 def command_words(files: OwnFiles) -> str:
     """The graph and the options that say what is what in it, as one would type them."""
     words = [str(files.graph)]
-    for name in ("features", "labels", "label", "source", "target"):
+    for name in ("features", "id", "labels", "label", "source", "target"):
         given = getattr(files, name)
         words += [] if given is None else [f"--{name}", str(given)]
+    words += ["--x", ",".join(files.x)] if files.x else []
     words += ["--edge-attr", ",".join(files.edge_attr)] if files.edge_attr else []
     return shlex.join(words)
 

@@ -16,12 +16,15 @@ import typer
 
 from lsprune.cli.options import (
     Attributes,
+    Bipartite,
     Bits,
     Hash,
     K,
     Keep,
     Length,
     Method,
+    NodeId,
+    NodeX,
     Power,
     Replace,
     Seed,
@@ -29,6 +32,8 @@ from lsprune.cli.options import (
     SelfLoops,
     Side,
     Sparsity,
+    TargetId,
+    TargetX,
     Ties,
     Values,
     make_pruner,
@@ -49,13 +54,21 @@ if TYPE_CHECKING:
 def spark_prune_command(
     source_path: Annotated[str, typer.Argument(metavar="IN", help="Edges: a Parquet file or folder.")],
     output_path: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write; it must not exist.")],
-    features: Annotated[str | None, typer.Option(help="Nodes: a Parquet file or folder.")] = None,
+    features: Annotated[
+        str | None, typer.Option(help="Nodes: a Parquet file or folder; with --bipartite the sources.")
+    ] = None,
     master: Annotated[str | None, typer.Option(help="Where Spark runs, such as local[2] (default: as set up).")] = None,
     source: Annotated[str, typer.Option(help="Column of sources.")] = "source",
     target: Annotated[str, typer.Option(help="Column of targets.")] = "target",
     edge_attr: Annotated[str, typer.Option(help="Columns that describe an edge: weight,time.")] = "",
-    node_id: Annotated[str, typer.Option("--id", help="Column of ids in the nodes.")] = "id",
-    x: Annotated[str, typer.Option(help="Columns of attributes in the nodes: one of arrays, or a,b,c.")] = "x",
+    node_id: NodeId = None,
+    x: NodeX = "",
+    bipartite: Bipartite = None,
+    target_features: Annotated[
+        str | None, typer.Option(help="With --bipartite: targets, a Parquet file or folder.")
+    ] = None,
+    target_id: TargetId = None,
+    target_x: TargetX = "",
     position: Annotated[str | None, typer.Option(help="Column that numbers the edges, for --ties position.")] = None,
     partitions: Annotated[int | None, typer.Option(help="Tasks of the selection (default: 2 M edges each).")] = None,
     broadcast: Annotated[
@@ -98,16 +111,19 @@ def spark_prune_command(
     )  # fmt: skip
     with errors(), _plainly():
         pruner = _pruner(method, options, fitted)
-        _check_paths(output_path, source_path, features)
+        _check_paths(output_path, source_path, features, target_features)
         with _session(master) as session:
             start = time.perf_counter()
-            edges, nodes = (None if path is None else session.read.parquet(path) for path in (source_path, features))
+            paths = (source_path, features, target_features)
+            edges, nodes, targets = (None if path is None else session.read.parquet(path) for path in paths)
             assert edges is not None
             from lsprune.scale.spark import prune_spark
 
             kept = prune_spark(
                 edges, nodes, pruner, source=source, target=target, edge_attr=listed(edge_attr), id=node_id,
-                features=listed(x), position=position, partitions=partitions, broadcast=broadcast,
+                features=listed(x) or None, bipartite=bipartite, targets=targets, target_id=target_id,
+                target_features=listed(target_x) or None, position=position, partitions=partitions,
+                broadcast=broadcast,
             )  # fmt: skip
             _write(kept, output_path)
             report = _report(edges.count(), session.read.parquet(output_path).count(), time.perf_counter() - start)

@@ -14,7 +14,8 @@ import numpy as np
 from lsprune.adapters.files import read_edges
 from lsprune.adapters.files import suffix_of as edge_suffix
 from lsprune.adapters.files.archive import is_matrix, to_matrix
-from lsprune.adapters.files.content import stack
+from lsprune.adapters.files.content import need, refuse_twice, row, stack
+from lsprune.adapters.files.nodes import id_column, is_id_name, node_columns, row_order
 from lsprune.adapters.files.npy import read_npy, read_npz
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array, Graph
@@ -23,19 +24,23 @@ MASKS = ("train_mask", "val_mask", "test_mask")
 PARTS = ("train", "val", "test")
 NODE_SUFFIXES = (".npy", ".npz", ".parquet")
 LABEL = "y"
-_IDS = ("id", "node", "node_id")  # a column that numbers the rows is no feature
 _DECIDING = ("features", "label", "split", "split_seed", "edge_attr", "source", "target")
+_DECIDING_TOO = ("id", "x")  # part of a name only where given, so that names from before they were stay
 Columns = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class OwnFiles:
-    """Where a graph of one's own is, and what in it is what. Row i of a node file is node i.
+    """Where a graph of one's own is, and what in it is what.
+
+    Row i of a node file is node i, unless it has a column of ids: its rows are then joined by it.
 
     Args:
         graph: an edge list as `lsprune.adapters.files.read_edges` reads it.
         features: a file of nodes (`.npy`, `.npz`, `.parquet`), or the name of an array in `graph`; default its `x`.
             Labels, masks and a column of ids in such a file are not features.
+        id: the column of ids in node files; default `id` (or `node_id`, `node`) where there is one.
+        x: columns of features in the node file; default `x` if it holds lists, else all that are nothing else.
         labels: a file of labels, where they are neither in `graph` nor in the file of features.
         label: the name of the labels' array or column; default `y` where there is one.
         split: names of three masks, or of one column with train, val and test; default `train_mask`, `val_mask` and
@@ -45,6 +50,8 @@ class OwnFiles:
 
     graph: Path
     features: str | None = None
+    id: str | None = None
+    x: tuple[str, ...] = ()
     labels: Path | None = None
     label: str | None = None
     split: tuple[str, ...] = ()
@@ -59,6 +66,10 @@ class OwnFiles:
             raise OptionError(f"split must be three masks or one column, by commas, got {len(self.split)}: {names}")
         if self.split and self.split_seed is not None:
             raise OptionError(f"split_seed must not be given with split, got {self.split_seed} and {self.split[0]}")
+        if self.x and self.node_file is None:
+            raise OptionError(f"x (--x) must come with a file of features (--features), got {', '.join(self.x)} alone")
+        if self.id is not None and self.node_file is None and self.labels is None:
+            raise OptionError(f"id (--id) must come with a file of nodes (--features or --labels), got {self.id} alone")
 
     @property
     def node_file(self) -> Path | None:
@@ -80,6 +91,7 @@ class OwnFiles:
                 with path.open("rb") as handle:
                     told.update(hashlib.file_digest(handle, "sha256").digest())
         said = {name: getattr(self, name) for name in _DECIDING}
+        said |= {name: getattr(self, name) for name in _DECIDING_TOO if getattr(self, name)}
         said |= {"features": None if self.node_file else self.features, "label": self.label or LABEL}
         told.update(repr(said).encode())
         return told.hexdigest()
@@ -97,10 +109,10 @@ class OwnGraph:
 
 def read_own(files: OwnFiles) -> OwnGraph:
     """The graph, its labels as classes 0, 1, .. and its split; each is checked against the number of nodes."""
-    nodes = _read_nodes(files.node_file, "features") if files.node_file else {}
-    given = _read_nodes(files.labels, "labels") if files.labels else {}
+    nodes = _read_nodes(files.node_file, "features", files) if files.node_file else {}
+    given = _read_nodes(files.labels, "labels", files) if files.labels else {}
     label = files.label or _only(given, files.labels)
-    x = _features(nodes, {label, *files.split, *MASKS}, files.node_file) if files.node_file else None
+    x = _features(nodes, {label, *files.split, *MASKS}, files.x, files.node_file) if files.node_file else None
     edges = read_edges(
         files.graph, source=files.source, target=files.target, edge_attr=files.edge_attr,
         num_nodes=None if x is None else x.shape[0],
@@ -146,8 +158,41 @@ def _need(columns: Mapping[str, Any], name: str, option: str, path: Path) -> Any
 # Files of nodes
 
 
-def _read_nodes(path: Path, option: str) -> Columns:
-    """The columns or arrays of a file of nodes; those of Parquet as Arrow has them."""
+def _read_nodes(path: Path, option: str, files: OwnFiles) -> Columns:
+    """The columns or arrays of a file of nodes, row i for node i; those of Parquet as Arrow has them."""
+    columns = _read_columns(path, option)
+    others = (files.label or LABEL, *files.split, *files.x, *MASKS)
+    named = files.id if not files.id or files.id in columns or not _elsewhere(files, path) else None
+    name = id_column(columns, named, others, path)
+    if name is None:
+        return columns
+    order = row_order(_ids(columns.pop(name), name, path), name, path)
+    return {column: _taken(values, order, column, path) for column, values in columns.items()}
+
+
+def _elsewhere(files: OwnFiles, path: Path) -> bool:
+    """Whether another file of nodes may have the column of ids that was named: labels beside features."""
+    return files.node_file is not None and files.labels is not None and path == files.labels
+
+
+def _ids(values: Any, name: str, path: Path) -> Array:
+    if not hasattr(values, "type"):
+        return np.asarray(values)
+    from lsprune.adapters.files.table import integers
+
+    return integers(values, name, path, row)
+
+
+def _taken(values: Any, order: Array, name: str, path: Path) -> Any:
+    """Rows in another order; what has another number of rows belongs to no node, and stays."""
+    if not hasattr(values, "type"):
+        return values[order] if getattr(values, "shape", ())[:1] == order.shape else values
+    from lsprune.adapters.files.table import take_rows
+
+    return take_rows(values, order)
+
+
+def _read_columns(path: Path, option: str) -> Columns:
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return {"x" if option == "features" else LABEL: read_npy(path)}
@@ -158,32 +203,26 @@ def _read_nodes(path: Path, option: str) -> Columns:
         from lsprune.adapters.files.table import read_parquet
 
         table = read_parquet(path)
+        refuse_twice(table.column_names, path)
         return {name: table[name] for name in table.column_names}
     raise FormatError(f"{option} must be a file with the suffix {', '.join(NODE_SUFFIXES)}, got {path}")
 
 
-def _features(nodes: Columns, others: set[str], path: Path) -> Any:
-    """The features in a file of nodes: what is neither a label, nor a part of the split, nor an id."""
-    left = [name for name in nodes if name not in others]
+def _features(nodes: Columns, others: set[str], asked: tuple[str, ...], path: Path) -> Any:
+    """The features in a file of nodes: what was asked for, or is neither label nor part of the split nor id."""
+    need(list(nodes), asked, path)
+    left = list(asked) or [name for name in nodes if name not in others and not is_id_name(name)]
     if path.suffix.lower() != ".parquet":
-        name = "x" if "x" in left else left[0] if len(left) == 1 else None
-        if name is None:
+        names = left if asked else ["x"] if "x" in left else left
+        if not asked and len(names) != 1:
             raise FormatError(f"{path}: features must be an array x, or the only other array, got {', '.join(left)}")
-        return nodes[name]
-    from lsprune.adapters.files.table import numbers
+        return nodes[names[0]] if len(names) == 1 else stack([np.asarray(nodes[name]) for name in names])
+    from lsprune.adapters.files.table import is_list, numbers
 
-    for name in left:
-        if name in _IDS:
-            _check_ids(numbers(nodes[name], name, path), name, path)
-    columns = [numbers(nodes[name], name, path) for name in left if name not in _IDS]
-    if not columns:
+    if not left:
         raise FormatError(f"{path}: features must be columns of numbers, got none beside {', '.join(nodes)}")
-    return stack(columns)
-
-
-def _check_ids(ids: Array, name: str, path: Path) -> None:
-    if not np.array_equal(ids, np.arange(ids.size)):
-        raise FormatError(f"{path}: column {name!r} must be 0, 1, 2, .. in order: row i is node i; sort the rows by it")
+    chosen = node_columns({name: is_list(nodes[name].type) for name in left}, None, asked, path)
+    return stack([numbers(nodes[name], name, path) for name in chosen.features])
 
 
 def _plain(values: Any) -> Array:

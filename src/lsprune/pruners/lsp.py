@@ -20,6 +20,7 @@ from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime, runtime
 from lsprune.pruners.calibrate import calibrated
 from lsprune.pruners.contract import Local
+from lsprune.pruners.known import without_unknown
 from lsprune.pruners.options import check_choice, check_flag
 from lsprune.pruners.saved import NUMBERS, read_scales, read_small
 from lsprune.pruners.similarity import ROLE, comparable, described
@@ -193,6 +194,7 @@ class LSP(Local):
 
     def fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
         """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
+        graph = without_unknown(graph, run)
         if self.calibrates:
             return calibrated(self, graph, run).fitted_on(graph, run, sizes)
         bare = dataclasses.replace(self, fitted=None, learned=None)

@@ -158,6 +158,7 @@ class Selector:
 
     pruner: Local
     runtime: Runtime
+    bipartite: bool = False  # owners and neighbours are two kinds of nodes: an edge with equal ids is no self-loop
 
     def __post_init__(self) -> None:
         needs(self.pruner)
@@ -182,7 +183,7 @@ class Selector:
         """(kept for good, held by an owner that may go on): two masks over the rows, which begin with those held."""
         if not len(rows):
             return np.zeros(0, bool), np.zeros(0, bool)
-        loops = (rows.owner == rows.neighbour) & (self.pruner.self_loops != "edge")
+        loops = (rows.owner == rows.neighbour) & (self.pruner.self_loops != "edge" and not self.bipartite)
         taken = loops & (self.pruner.self_loops == "free")
         some = np.flatnonzero(~loops)
         taken[some] = self._taken(rows if some.shape[0] == len(rows) else rows.take(some))

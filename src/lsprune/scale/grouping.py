@@ -31,22 +31,26 @@ class Counted:
     largest: int  # the largest id, -1 without edges
     ordered: bool  # by owner already
     undirected: bool  # every edge has its reverse (up to a chance of 2^-64)
+    ends: tuple[int, int] = (-1, -1)  # the largest ids of owners and of neighbours
+    loops: bool = False  # some edge has the same id at both ends
 
 
 class Counter:
     """Counts edges as they come by: how many each bucket of owners has, and what `Counted` tells."""
 
-    def __init__(self, runtime: Runtime, *, skip: bool) -> None:
-        self.runtime, self.skip = runtime, skip
+    def __init__(self, runtime: Runtime, *, skip: bool, bipartite: bool = False) -> None:
+        self.runtime, self.skip, self.bipartite = runtime, skip, bipartite
         self.counts = np.zeros(1, np.int64)
-        self.edges, self.largest, self.last, self.balance, self.ordered = 0, -1, -1, 0, True
+        self.edges, self.ends, self.last, self.balance, self.ordered = 0, (-1, -1), -1, 0, True
+        self.loops = False
 
     def add(self, owner: Array, neighbour: Array) -> None:
         """Count one batch."""
         if not owner.size:
             return
-        self.largest = max(self.largest, int(owner.max()), int(neighbour.max()))
-        buckets = (self.largest >> BITS) + 1
+        self.ends = max(self.ends[0], int(owner.max())), max(self.ends[1], int(neighbour.max()))
+        self.loops = self.loops or bool((owner == neighbour).any())
+        buckets = (max(self.ends) >> BITS) + 1
         if buckets > self.counts.shape[0]:
             self.counts = np.append(self.counts, np.zeros(2 * buckets - self.counts.shape[0], np.int64))
         self.ordered = self.ordered and self.last <= int(owner[0]) and not bool((owner[1:] < owner[:-1]).any())
@@ -56,30 +60,34 @@ class Counter:
 
     def result(self) -> Counted:
         """What was counted."""
-        undirected = self.balance % 2**64 == 0
-        return Counted(self.edges, int(self.counts.sum()), self.largest, self.ordered, undirected)
+        undirected = self.balance % 2**64 == 0 and not self.bipartite
+        slots = int(self.counts.sum())
+        return Counted(self.edges, slots, max(self.ends), self.ordered, undirected, self.ends, self.loops)
 
 
 def grouped(
     ends: Ends, counts: Array, edges: int, nodes: int, work: Work, runtime: Runtime, *, skip: bool,
-    names: tuple[str, str, str] = NAMES,
+    names: tuple[str, str, str] = NAMES, neighbours: int | None = None,
 ) -> Owned:  # fmt: skip
-    """The edges by owner, each owner's in the order they came, as arrays of `work` under these names."""
+    """The edges by owner, each owner's in the order they came, as arrays of `work` under these names.
+
+    `nodes` are those that may own an edge, `neighbours` those that may be at its other end (default: the same).
+    """
     if not work.has(names[0]):
-        _group(ends, counts, edges, nodes, work, runtime, skip, names)
+        _group(ends, counts, edges, nodes, work, runtime, skip, names, nodes if neighbours is None else neighbours)
         work.finish(names[0], True, *names)
     return Owned(*(work.array(name) for name in names))
 
 
 def _group(
     ends: Ends, counts: Array, edges: int, nodes: int, work: Work, runtime: Runtime, skip: bool,
-    names: tuple[str, str, str],
+    names: tuple[str, str, str], neighbours: int,
 ) -> None:  # fmt: skip
     buckets = ((nodes - 1) >> BITS) + 1 if nodes else 0
     counts = np.append(counts[:buckets], np.zeros(max(buckets - counts.shape[0], 0), np.int64))
     borders = np.append(0, np.cumsum(counts))
     slots = int(borders[-1])
-    kind, place = (np.int32 if count < 2**31 else np.int64 for count in (nodes, edges))
+    kind, place = (np.int32 if count < 2**31 else np.int64 for count in (max(nodes, neighbours), edges))
     dealt = [runtime.zeros(slots, dtype) for dtype in (np.uint16, kind, place)]
     _deal(ends, borders[:-1].copy(), dealt, runtime, skip)
     indptr = work.create(names[0], nodes + 1, np.int64)

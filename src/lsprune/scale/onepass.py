@@ -7,6 +7,7 @@ rows. Nothing is put on disk but the keys of the nodes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -39,16 +40,18 @@ def suits(pruner: Local, edges: EdgeFiles) -> bool:
     return pruner.weights is None and not isinstance(pruner.family, Auto | Structure)
 
 
-def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tuple[Local, KeysOf | None] | None:
-    """The pruner, fitted to the nodes, and a function from neighbours to keys; None where keys depend on more."""
+def fitted(pruner: Local, graph: Graph, runtime: Runtime) -> tuple[Local, KeysOf | None] | None:
+    """The pruner, fitted to the nodes of a graph without edges, and a function from neighbours to keys.
+
+    None where keys depend on more.
+    """
     if not isinstance(pruner, LSP):
         return pruner, None
     steps = pruner.k or 0
     if not pruner.family.needs_attributes:
         return pruner, lambda ids: node_keys(pruner, ids, None, 0, steps, steps, runtime)
-    if x is None:
+    if graph.x_source is None and graph.x_target is None:
         return None
-    graph = _nodes(pruner, x, nodes)
     ready = pruner if pruner.fitted is not None else pruner.fitted_on(graph, runtime)
     if not needs(ready).by_node:
         return None
@@ -65,12 +68,21 @@ def fitted(pruner: Local, x: Array | None, nodes: int, runtime: Runtime) -> tupl
     return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
 
 
-def _nodes(pruner: LSP, x: Array, nodes: int) -> Graph:
-    """The nodes without their edges."""
-    nothing = Owned(np.zeros(nodes + 1, np.int64), np.zeros(0, np.int64), None)
+def nodes_only(
+    pruner: Local,
+    sizes: tuple[int, int],
+    x: tuple[Any, Any],
+    known: tuple[Array | None, Array | None] = (None, None),
+    *,
+    bipartite: bool = False,
+) -> Graph:
+    """The nodes of a graph without its edges: numbers, attributes and who has them, each of sources and of targets."""
+    owners = sizes[1 if pruner.side == "in" else 0]
+    nothing = Owned(np.zeros(owners + 1, np.int64), np.zeros(0, np.int64), None)
     return Graph(
-        source=None, target=None, num_sources=nodes, num_targets=nodes, x_source=x, x_target=x,
-        grouped=Grouped(nothing, pruner.side, pruner.self_loops == "edge", 0),
+        source=None, target=None, num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
+        bipartite=bipartite, known=known,
+        grouped=Grouped(nothing, pruner.side, pruner.self_loops == "edge" or bipartite, 0),
     )  # fmt: skip
 
 
@@ -78,16 +90,17 @@ class OnePass:
     """What is kept of sorted edges; ask for the rows in order, or for all of them again."""
 
     def __init__(
-        self, edges: EdgeFiles, pruner: Local, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0
-    ) -> None:
+        self, edges: EdgeFiles, pruner: Local, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0,
+        *, bipartite: bool = False,
+    ) -> None:  # fmt: skip
         self.edges, self.keys, self.rows, self.runtime = edges, keys, min(rows, ROWS), runtime
-        self.selector, self.nodes = Selector(pruner, runtime), nodes  # 0: as many as turn up
+        self.selector, self.nodes = Selector(pruner, runtime, bipartite), nodes  # 0: as many as turn up
         self._begin()
 
     def _begin(self) -> None:
         self.chosen, self.at = self._choose(), 0
         self.waiting: list[Array] = []  # positions of kept edges that were not asked for yet
-        self.seen, self.decided, self.largest, self.balance = 0, 0, -1, 0
+        self.seen, self.decided, self.ends, self.balance, self.loops = 0, 0, (-1, -1), 0, False
         self.last, self.opened = -1, 0  # the owner at hand, and where its edges begin
         self.had, self.has = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
 
@@ -108,7 +121,8 @@ class OnePass:
         """What was seen, when all edges were asked for."""
         for _ in self.chosen:  # what nobody asked for: files that an earlier run wrote
             pass
-        return Counted(self.seen, self.seen, self.largest, True, self.balance % 2**64 == 0)
+        undirected = self.balance % 2**64 == 0 and not self.selector.bipartite
+        return Counted(self.seen, self.seen, max(self.ends), True, undirected, self.ends, self.loops)
 
     @property
     def isolated(self) -> int:
@@ -133,7 +147,9 @@ class OnePass:
     def _rows(self, source: Array, target: Array) -> Rows:
         pruner, ends = self.selector.pruner, (plain(source), plain(target))
         owner, neighbour = ends[::-1] if pruner.side == "in" else ends
-        self.largest = max(self.largest, int(owner.max(initial=-1)), int(neighbour.max(initial=-1)))
+        largest = (int(end.max(initial=-1)) for end in (owner, neighbour))
+        self.ends = max(self.ends[0], next(largest)), max(self.ends[1], next(largest))
+        self.loops = self.loops or bool((owner == neighbour).any())
         self.balance += int(self.runtime.module.balance(*ends, 0, owner.shape[0]))
         quota = np.broadcast_to(np.int64(pruner.k or 0), owner.shape)
         return Rows(
@@ -151,9 +167,11 @@ class OnePass:
             self.last, self.opened = int(owner[-1]), self.seen + begins
 
     def _touch(self, rows: Rows, kept: Array) -> None:
-        """Note who had an edge to another node, and who keeps one."""
-        if self.largest >= self.had.shape[0]:
-            before, size = (self.had, self.has), 2 * self.largest + 2
+        """Note who had an edge to another node, and who keeps one; between two kinds of nodes nobody asks."""
+        if self.selector.bipartite:
+            return
+        if max(self.ends) >= self.had.shape[0]:
+            before, size = (self.had, self.has), 2 * max(self.ends) + 2
             self.had, self.has = (self.runtime.zeros(size, bool) for _ in range(2))
             for old, new in zip(before, (self.had, self.has), strict=True):
                 new[: old.shape[0]] = old

@@ -59,14 +59,8 @@ class Work:
 
     def create(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> Array:
         """A new array of zeros under this name, its space reserved on the disk."""
-        kind, shape = np.dtype(dtype), (shape,) if isinstance(shape, int) else shape
-        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
-        with create_new(self._path(name)) as handle:
-            np.lib.format.write_array_header_1_0(handle, header)
-            handle.flush()
-            reserve(handle.fileno(), handle.tell() + int(np.prod(shape, dtype=np.int64)) * kind.itemsize)
-        self.open.pop(name, None)
-        return self.array(name)
+        self.open[name] = new_array(self._path(name), (shape,) if isinstance(shape, int) else shape, dtype)
+        return np.asarray(self.open[name])
 
     def array(self, name: str) -> Array:
         """The array under this name; one that an earlier run made only after `has` of its stage."""
@@ -143,6 +137,17 @@ class Work:
         """A folder for nameless arrays."""
         make_folder(self.folder / "scratch")
         return self.folder / "scratch"
+
+
+def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, Any]:
+    """A new `.npy` file of zeros, its space reserved on the disk, as an array; a link at its name is replaced."""
+    kind = np.dtype(dtype)
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+    with create_new(path) as handle:
+        np.lib.format.write_array_header_1_0(handle, header)
+        handle.flush()
+        reserve(handle.fileno(), handle.tell() + int(np.prod(shape, dtype=np.int64)) * kind.itemsize)
+    return np.lib.format.open_memmap(path, mode="r+")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ import numpy as np
 
 from lsprune.adapters.atomic import atomic_write, remove_abandoned
 from lsprune.adapters.files.content import Content, Edges
+from lsprune.adapters.files.kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
+from lsprune.adapters.files.nodes import NodeRows, check_ends
 from lsprune.checks import as_array
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph
@@ -33,6 +35,8 @@ TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 PACKED = (".gz", ".zst")
 SUFFIXES = (".npz", ".parquet", *TEXT, *(f"{suffix}{packed}" for packed in PACKED for suffix in TEXT))
 PathLike = str | os.PathLike[str]
+NumNodes = int | tuple[int | None, int | None] | None  # a pair: of sources and targets, where they are two kinds
+TABLES = ("features", "target_features")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +47,15 @@ class FileGraph:
     content: Content
     inputs: tuple[Path, ...]  # the files it came from: none of them may be written over
 
+    def check(self) -> None:
+        """FormatError where it is not clear which arrays of the file belong to the edges."""
+        try:
+            self.content.check((self.graph.num_sources, self.graph.num_targets))
+        except FormatError as error:
+            raise FormatError(f"{self.inputs[0]}: {error}") from None
 
+
+# One keyword for each thing that a file may need to be told: long, but a list and nothing else.
 def read_edges(
     path: PathLike,
     *,
@@ -51,7 +63,15 @@ def read_edges(
     target: str | None = None,
     edge_attr: Sequence[str] = (),
     features: PathLike | None = None,
-    num_nodes: int | None = None,
+    id: str | None = None,
+    x: Sequence[str] = (),
+    num_nodes: NumNodes = None,
+    edge_arrays: Sequence[str] = (),
+    node_arrays: Sequence[str] = (),
+    bipartite: bool | None = None,
+    target_features: PathLike | None = None,
+    target_id: str | None = None,
+    target_x: Sequence[str] = (),
 ) -> FileGraph:
     """The graph of an edge list, with its file's other columns or arrays kept for `write_edges`.
 
@@ -60,27 +80,43 @@ def read_edges(
         source, target: names of the two columns (or arrays); default `source`/`target`, `src`/`dst`, `s`/`t`,
             `from`/`to`, or the first two columns of a text file without a header.
         edge_attr: names of the columns (or arrays) that describe an edge.
-        features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`.
-        num_nodes: number of nodes; default from the features, else the largest id + 1.
+        features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`. Row
+            i is node i, unless the table has a column of ids: its rows are then joined by it.
+        id: the column (or array) of ids in `features`; default `id` (or `node_id`, `node`) where there is one.
+        x: columns of features; default `x` if it holds lists, else all columns but ids.
+        num_nodes: number of nodes; default from the features, else the largest id + 1. A pair of two kinds.
+        edge_arrays, node_arrays: names of arrays of a `.npz` that belong to the edges, and are cut with them, or do
+            not, and are copied whole. Default: what is as long as the edges belongs to them; where there are as many
+            nodes, `write_edges` refuses.
+        bipartite: sources and targets are two kinds of nodes with ids of their own; False: they are one. Default: one
+            kind, with a warning where the names of the columns look like two.
+        target_features, target_id, target_x: those of the targets where there are two kinds; `features`, `id` and `x`
+            are then those of the sources.
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
     path = Path(path)
-    inputs = (path,) if features is None else (path, Path(features))
-    edges = _reader(suffix_of(path))(path, source, target, tuple(edge_attr))
-    x = edges.x if features is None else _features(Path(features))
-    nodes: Any = edges.num_nodes if num_nodes is None else num_nodes
-    if x is None and nodes is None:
-        _check_range(edges, path)
-    if features is not None and nodes is None:
-        _check_rows(edges, x, Path(features))
+    tables = [None if table is None else Path(table) for table in (features, target_features)]
+    names = (source, target, tuple(edge_attr), tuple(edge_arrays), tuple(node_arrays))
+    edges = _read(path, *names, bool(bipartite), num_nodes)
+    pair = isinstance(edges.num_nodes, tuple) or isinstance(num_nodes, tuple)
+    more = {"target_features": target_features, "target_id": target_id, "target_x": target_x}
+    two = check_two_kinds(bipartite, pair, **more)
+    asked = ((id, tuple(x)), (target_id, tuple(target_x)))
+    rows = [_features(table, *columns, option) for table, columns, option in zip(tables, asked, TABLES, strict=True)]
+    inputs = (path, *(table for table in tables if table is not None))
     with _naming(path):
-        return FileGraph(_graph(edges, x, nodes), edges.content, inputs)
+        if two:
+            return FileGraph(_two_kinds(edges, rows, num_nodes, tables, path), edges.content, inputs)
+        if bipartite is None and look_like_two_kinds(edges.names) and _has_loops(edges):
+            warn_two_kinds(edges.names)
+        return FileGraph(_one_kind(edges, rows[0], num_nodes, tables[0], path), edges.content, inputs)
 
 
 def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
     """Write the edges with a True in `mask` to `path`, in the format its suffix names, whole or not at all."""
     check_output(path, *file_graph.inputs)
+    file_graph.check()
     path, mask = Path(path), _checked(mask, file_graph.graph.num_edges)
     suffix = suffix_of(path)
     remove_abandoned(path)
@@ -111,32 +147,126 @@ def suffix_of(path: Path) -> str:
     return found[0]
 
 
-def _reader(suffix: str) -> Any:
+def _read(
+    path: Path,
+    source: str | None,
+    target: str | None,
+    edge_attr: tuple[str, ...],
+    edge_arrays: tuple[str, ...],
+    node_arrays: tuple[str, ...],
+    bipartite: bool,
+    num_nodes: NumNodes,
+) -> Edges:
     # Imported only when needed: the table and text readers bring pyarrow with them.
+    suffix = suffix_of(path)
     if suffix == ".npz":
         from lsprune.adapters.files import archive
 
-        return archive.read
+        count = None if isinstance(num_nodes, tuple) else num_nodes
+        two = bipartite or isinstance(num_nodes, tuple)
+        return archive.read(path, source, target, edge_attr, edge_arrays, node_arrays, two, count)
+    refuse_arrays(edge_arrays, node_arrays, path)
     if suffix == ".parquet":
         from lsprune.adapters.files import table
 
-        return table.read
+        return table.read(path, source, target, edge_attr)
     from lsprune.adapters.files import text
 
-    return text.read
+    return text.read(path, source, target, edge_attr)
 
 
-def _check_rows(edges: Edges, x: Any, features: Path) -> None:
-    ids = [end for end in (edges.source, edges.target) if end is not None and end.size]
-    largest = max((int(end.max()) for end in ids), default=-1)
-    if largest >= x.shape[0]:
-        raise FormatError(f"{features}: has {x.shape[0]} rows, but the edges name node {largest}")
+def refuse_arrays(edge_arrays: Sequence[str], node_arrays: Sequence[str], path: Path) -> None:
+    """OptionError for names of arrays in a file that is a table."""
+    for option, names in (("edge_arrays", edge_arrays), ("node_arrays", node_arrays)):
+        if names:
+            raise OptionError(
+                f"{option} (--{option.replace('_', '-')}) must be names of arrays in a .npz, got {', '.join(names)} "
+                f"for {path}: every column of a table belongs to its edges"
+            )
 
 
-def _features(path: Path) -> Any:
+def _features(path: Path | None, id: str | None, x: tuple[str, ...], option: str) -> NodeRows | None:
+    if path is None:
+        refuse_columns(id, x, option)
+        return None
     from lsprune.adapters.files import features
 
-    return features.read(path)
+    return features.read(path, id, x)
+
+
+def refuse_columns(id: str | None, x: Sequence[str], option: str) -> None:
+    """OptionError for names of columns in a table that was not named by this option."""
+    prefix = option.removesuffix("features")
+    for name, given in (("id", id), ("x", ", ".join(x))):
+        if given:
+            flag = f"{prefix}{name}".replace("_", "-")
+            raise OptionError(
+                f"{prefix}{name} (--{flag}) must come with {option} (--{option.replace('_', '-')}), got {given!r} alone"
+            )
+
+
+def _one_kind(edges: Edges, rows: NodeRows | None, num_nodes: NumNodes, table: Path | None, path: Path) -> Graph:
+    nodes: Any = edges.num_nodes if num_nodes is None else num_nodes
+    x = edges.x if rows is None else rows.x
+    if x is None and nodes is None:
+        _check_range(edges, path)
+    if rows is None or table is None:
+        return _graph(edges, x, nodes)
+    for end, name in _ends(edges):
+        _check_rows(end, name, rows, table, path, edges, known=nodes is not None)
+    return replace(_graph(edges, x, nodes), known=(rows.known, rows.known))
+
+
+def _two_kinds(
+    edges: Edges, rows: Sequence[NodeRows | None], num_nodes: NumNodes, tables: Sequence[Path | None], path: Path
+) -> Graph:
+    stored = edges.num_nodes if isinstance(edges.num_nodes, tuple) else (edges.num_nodes,) * 2
+    if isinstance(num_nodes, int):
+        raise OptionError(
+            f"num_nodes must be a pair (--num-nodes and --num-targets), one for each kind of nodes, got {num_nodes}"
+        )
+    nodes = [one if given is None else given for given, one in zip(num_nodes or (None, None), stored, strict=True)]
+    if edges.indptr is not None and edges.rows is not None:
+        nodes[("source", "target").index(edges.rows)] = edges.indptr.shape[0] - 1
+    x = [one if found is None else found.x for found, one in zip(rows, edges.x_ends, strict=True)]
+    for at, (end, name) in enumerate(_ends(edges)):
+        found, table = rows[at], tables[at]
+        if found is not None and table is not None:
+            _check_rows(end, name, found, table, path, edges, known=nodes[at] is not None)
+        if nodes[at] is None and x[at] is None:
+            _check_far(end, name, edges, path)
+        if nodes[at] is None:
+            nodes[at] = int(end.max(initial=-1)) + 1 if x[at] is None else int(x[at].shape[0])
+    graph = _graph(edges, (x[0], x[1]), (nodes[0], nodes[1]))
+    known = [None if found is None else found.known for found in rows]
+    return replace(graph, known=(known[0], known[1]))
+
+
+def _ends(edges: Edges) -> list[tuple[Array, str]]:
+    """The ids of each end and the name of their column; of compressed rows those that have edges."""
+    both = zip((edges.source, edges.target), edges.names, strict=True)
+    return [(_owning(edges) if end is None else end, name) for end, name in both]
+
+
+def _owning(edges: Edges) -> Array:
+    """The compressed rows that have edges."""
+    assert edges.indptr is not None
+    return np.flatnonzero(np.diff(edges.indptr))
+
+
+def _has_loops(edges: Edges) -> bool:
+    if edges.source is None or edges.target is None or edges.source.shape != edges.target.shape:
+        return False
+    return bool((edges.source == edges.target).any())
+
+
+def _check_rows(ids: Array, name: str, rows: NodeRows, table: Path, path: Path, edges: Edges, *, known: bool) -> None:
+    """Raise for an edge whose end is not among the nodes of a table."""
+    count = int(rows.x.shape[0])
+    if rows.joined:
+        check_ends(ids, name, rows, count, path, edges.place)
+    elif not known and ids.size and int(ids.max()) >= count:
+        raise FormatError(f"{table}: has {count} rows, but the edges name node {int(ids.max())}")
 
 
 def _graph(edges: Edges, x: Any, num_nodes: Any) -> Graph:
@@ -151,14 +281,17 @@ def _graph(edges: Edges, x: Any, num_nodes: Any) -> Graph:
 def _check_range(edges: Edges, path: Path) -> None:
     # Arrays as long as the largest id are about to be made. Real graphs number their nodes 0..N-1; account numbers and
     # damaged digits do not, and would ask for terabytes.
-    if edges.indptr is not None:
-        return
-    for name, ids in zip(edges.names, (edges.source, edges.target), strict=True):
-        if ids is not None and ids.size and int(ids.max()) >= 64 * max(ids.size, 1 << 20):
-            raise FormatError(
-                f"{path}: column {name!r}, {edges.place(int(ids.argmax()))}: id {int(ids.max())} is far beyond the "
-                f"{ids.size} edges; number the nodes 0..N-1, or give num_nodes if it is meant"
-            )
+    if edges.indptr is None:
+        for ids, name in _ends(edges):
+            _check_far(ids, name, edges, path)
+
+
+def _check_far(ids: Array, name: str, edges: Edges, path: Path) -> None:
+    if ids.size and int(ids.max()) >= 64 * max(ids.size, 1 << 20):
+        raise FormatError(
+            f"{path}: column {name!r}, {edges.place(int(ids.argmax()))}: id {int(ids.max())} is far beyond the "
+            f"{ids.size} edges; number the nodes 0..N-1, or give num_nodes if it is meant"
+        )
 
 
 @contextmanager
@@ -166,7 +299,7 @@ def _naming(path: Path) -> Iterator[None]:
     try:
         yield
     except GraphError as error:
-        raise GraphError(f"{path}: {error}") from None
+        raise GraphError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
 
 
 def _checked(mask: Array, count: int) -> Array:

@@ -21,6 +21,9 @@ class Content(Protocol):
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept edges in the format of `suffix`; FormatError where that format cannot hold the content."""
 
+    def check(self, nodes: tuple[int, ...]) -> None:
+        """FormatError where it is not clear what belongs to the edges, given the number of nodes of either end."""
+
 
 def row(position: int) -> str:
     """How a place in a file without lines is named: rows count from 0, as in numpy and Arrow."""
@@ -39,28 +42,34 @@ class Edges:
     rows: Literal["source", "target"] | None = None
     edge_attr: Any = None
     x: Any = None
+    x_ends: tuple[Any, Any] = (None, None)  # of the sources and of the targets, where they are two kinds of nodes
     num_nodes: int | tuple[int, int] | None = None
     place: Callable[[int], str] = row
 
 
 def choose(columns: list[str], source: str | None, target: str | None, path: Path) -> tuple[str, str]:
     """The names of the two columns with the ends of an edge."""
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise FormatError(f"{path}: column {twice[0]!r} is there more than once")
+    refuse_twice(columns, path)
     pairs = [(source, target)] if source is not None and target is not None else list(NAMES)
     for pair in pairs:
         if pair[0] in columns and pair[1] in columns:
             return pair
     wanted = " or ".join(f"{first}, {second}" for first, second in pairs)
-    raise FormatError(f"{path}: no columns {wanted} for the ends of an edge; it has {_list(columns)}")
+    raise FormatError(f"{path}: no columns {wanted} for the ends of an edge; it has {listed(columns)}")
 
 
-def need(columns: list[str], names: tuple[str, ...], path: Path) -> None:
+def refuse_twice(columns: list[str], path: Path) -> None:
+    """FormatError for a name that two columns have."""
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise FormatError(f"{path}: column {twice[0]!r} is there more than once")
+
+
+def need(columns: list[str], names: tuple[str, ...], path: Path | str) -> None:
     """Nothing; raises where one of the asked columns is missing."""
     for name in names:
         if name not in columns:
-            raise FormatError(f"{path}: no column {name!r}; it has {_list(columns)}")
+            raise FormatError(f"{path}: no column {name!r}; it has {listed(columns)}")
 
 
 def ids(array: Array, name: str, path: Path, place: Callable[[int], str] = row) -> Array:
@@ -84,6 +93,7 @@ def stack(parts: list[Array]) -> Array | None:
     return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
 
-def _list(columns: list[str]) -> str:
+def listed(columns: list[str]) -> str:
+    """Names as they stand in a message, the first twelve of them."""
     shown = ", ".join(map(repr, columns[:12]))
     return f"{shown} and {len(columns) - 12} more" if len(columns) > 12 else shown or "none"

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lsprune.adapters.files.archive import is_matrix, to_matrix
-from lsprune.adapters.files.content import stack
+from lsprune.adapters.files.content import need, refuse_twice, row, stack
+from lsprune.adapters.files.nodes import CHOOSE, NodeColumns, NodeRows, id_column, is_id_name, node_columns, place_rows
 from lsprune.adapters.files.npy import read_npy, read_npz
-from lsprune.errors import FormatError
+from lsprune.errors import FormatError, OptionError
 
 SUFFIXES = (".npy", ".npz", ".parquet")
 
 
-def read(path: Path) -> Any:
-    """Node attributes `[N, d]` or `[N]`: a memory map from `.npy`, dense or scipy.sparse from `.npz`."""
+def read(path: Path, id: str | None = None, x: Sequence[str] = ()) -> NodeRows:
+    """Node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in their places.
+
+    Args:
+        id, x: names of the column (or array) of ids, and of those of features, as in `lsprune.adapters.files.nodes`.
+    """
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
-    return checked({".npy": read_npy, ".npz": _from_npz, ".parquet": _from_parquet}[suffix](path), path)
+    if suffix == ".npy":
+        refuse_names(path, id, x)
+        return NodeRows(checked(read_npy(path), path))
+    return _from_npz(path, id, x) if suffix == ".npz" else _from_parquet(path, id, x)
+
+
+def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
+    """OptionError for names of columns in a file that has none."""
+    for option, given in (("id", id), ("x", ", ".join(x))):
+        if given:
+            raise OptionError(f"{option} (--{option}) must not be given for {path}, which has no columns, got {given}")
 
 
 def checked(x: Any, path: Path) -> Any:
@@ -30,19 +46,42 @@ def checked(x: Any, path: Path) -> Any:
     return x
 
 
-def _from_npz(path: Path) -> Any:
+def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: Path) -> NodeColumns:
+    """What is what among the arrays of a `.npz` of nodes: `x`, or the only array beside the ids, are the features."""
+    need(list(names), tuple(x), path)
+    named = id_column(dict.fromkeys(names), id, x, path)
+    rest = list(x) or [name for name in names if name != named and not is_id_name(name)]
+    rest = ["x"] if "x" in rest and not x else rest
+    if not x and len(rest) != 1:
+        raise FormatError(f"{path}: must hold one array or a scipy matrix, got {', '.join(rest) or 'nothing'}{CHOOSE}")
+    if named in rest:
+        raise OptionError(f"x (--x) must not name the array of ids, got {named!r}")
+    return NodeColumns(named, tuple(rest))
+
+
+def _from_npz(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:
     arrays = read_npz(path)
     if is_matrix(arrays):
-        return to_matrix(arrays, path)
-    if len(arrays) != 1:
-        raise FormatError(f"{path}: must hold one array or a scipy matrix, got {', '.join(arrays) or 'nothing'}")
-    return next(iter(arrays.values()))
+        refuse_names(path, id, x)
+        return NodeRows(checked(to_matrix(arrays, path), path))
+    chosen = array_columns(list(arrays), id, x, path)
+    found = [checked(arrays[name], path) for name in chosen.features]
+    if len({array.shape[0] for array in found}) > 1:
+        raise FormatError(f"{path}: the arrays {', '.join(chosen.features)} must have one row for each node")
+    rows = stack(found)
+    assert rows is not None
+    return NodeRows(rows) if chosen.id is None else place_rows(rows, arrays[chosen.id], chosen.id, path)
 
 
-def _from_parquet(path: Path) -> Any:
-    from lsprune.adapters.files.table import numbers, read_parquet
+def _from_parquet(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:
+    from lsprune.adapters.files.table import integers, is_list, numbers, read_parquet
 
     table = read_parquet(path)
-    if table.num_columns == 0:
-        raise FormatError(f"{path}: has no columns")
-    return stack([numbers(table[name], name, path) for name in table.column_names])
+    refuse_twice(table.column_names, path)
+    chosen = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
+    hint = "" if x else CHOOSE
+    rows = stack([numbers(table[name], name, path, hint=hint) for name in chosen.features])
+    assert rows is not None
+    if chosen.id is None:
+        return NodeRows(checked(rows, path))
+    return place_rows(checked(rows, path), integers(table[chosen.id], chosen.id, path, row), chosen.id, path)

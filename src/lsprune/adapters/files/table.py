@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,9 @@ class Columns:
 
     table: pa.Table
     ends: tuple[str, str]
+
+    def check(self, nodes: tuple[int, ...]) -> None:
+        """Nothing: every column of a table belongs to its edges."""
 
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept rows."""
@@ -70,20 +74,56 @@ def read_parquet(path: Path) -> pa.Table:
         raise FormatError(f"{path}: not a readable Parquet file ({first_line(error)})") from None
 
 
-def numbers(column: Any, name: str, path: Path, place: Callable[[int], str] = row) -> Array:
-    """The column as numbers: `[E]`, or `[E, d]` from lists of fixed length."""
+def numbers(column: Any, name: str, path: Path, place: Callable[[int], str] = row, hint: str = "") -> Array:
+    """The column as numbers: `[E]`, or `[E, d]` from lists that have one length; `hint` ends the message otherwise."""
     import pyarrow as pa
 
     kind = column.type
     refuse_null(column, name, path, place)
-    if pa.types.is_fixed_size_list(kind):
-        inner = numbers(pa.chunked_array([c.flatten() for c in column.chunks], kind.value_type), name, path)
-        return inner.reshape(-1, kind.list_size) if kind.list_size else inner.reshape(len(column), 0)
+    if is_list(kind):
+        length = list_length(column, name, path, place)
+        flat = pa.chunked_array([c.flatten() for c in column.chunks], kind.value_type)
+        inner = numbers(flat, name, path, lambda entry: place(entry // length))
+        return inner.reshape(len(column), length * math.prod(inner.shape[1:]))
     if pa.types.is_dictionary(kind):
-        return numbers(column.cast(kind.value_type), name, path, place)
+        return numbers(column.cast(kind.value_type), name, path, place, hint)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
-        raise FormatError(f"{path}: column {name!r} must be numbers, got {kind}{_example(column, place)}")
+        raise FormatError(f"{path}: column {name!r} must be numbers, got {kind}{_example(column, place)}{hint}")
     return np.asarray(column.to_numpy())
+
+
+def take_rows(column: Any, order: Array) -> Any:
+    """The rows of a column in another order."""
+    import pyarrow as pa
+
+    return column.take(pa.array(order))
+
+
+def is_list(kind: Any) -> bool:
+    """Whether an Arrow type is a list, of fixed length or not."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def list_length(column: Any, name: str, path: Path, place: Callable[[int], str] = row) -> int:
+    """The length that all lists of a column have; 0 where there are none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_fixed_size_list(column.type):
+        return int(column.type.list_size)
+    if len(column) == 0:
+        return 0
+    lengths = pc.list_value_length(column)
+    first = lengths[0].as_py()
+    other = pc.index(pc.not_equal(lengths, first), True).as_py()
+    if other >= 0:
+        raise FormatError(
+            f"{path}: column {name!r}, {place(other)}: lists must have one length, got {first} and "
+            f"{lengths[other].as_py()}"
+        )
+    return int(first)
 
 
 def write_table(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, str]) -> None:

@@ -64,6 +64,9 @@ class Lines:
     stops: Array  # [E] ends, line break included
     numbers: Array  # [E] line numbers in the file, from 1
 
+    def check(self, nodes: tuple[int, ...]) -> None:
+        """Nothing: every column belongs to the edges."""
+
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept lines as they are, or as rows of a table where the format changes."""
         header = self.layout.header

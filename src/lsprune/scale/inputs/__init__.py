@@ -16,8 +16,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsprune.adapters.files import suffix_of
-from lsprune.checks import count_of
+from lsprune.adapters.files import NumNodes, refuse_arrays, suffix_of
+from lsprune.adapters.files.kinds import check_two_kinds
+from lsprune.checks import counts_of
 from lsprune.errors import OptionError
 from lsprune.scale.inputs.base import Batch, EdgeFiles, Kept, Shard
 from lsprune.scale.inputs.folders import list_files, refuse_twice
@@ -31,7 +32,10 @@ def open_edges(
     source: str | None = None,
     target: str | None = None,
     edge_attr: Sequence[str] = (),
-    num_nodes: int | None = None,
+    num_nodes: NumNodes = None,
+    edge_arrays: Sequence[str] = (),
+    node_arrays: Sequence[str] = (),
+    bipartite: bool | None = None,
 ) -> EdgeFiles:
     """An edge list on disk, a file or a folder; footers and headers of all files are read and compared first.
 
@@ -39,7 +43,9 @@ def open_edges(
         path: a file or folder of this module's table.
         source, target: names of the two columns (or arrays), with the defaults of `read_edges`.
         edge_attr: names of the columns (or arrays) that describe an edge.
-        num_nodes: number of nodes, where it is known: an id beyond it is then an error.
+        num_nodes: number of nodes, where it is known: an id beyond it is then an error. A pair where sources and
+            targets are two kinds of nodes.
+        edge_arrays, node_arrays, bipartite: as in `read_edges`.
 
     >>> import tempfile
     >>> import numpy as np
@@ -50,9 +56,8 @@ def open_edges(
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
-    if num_nodes is not None:
-        num_nodes = count_of(num_nodes, "num_nodes", OptionError)
-    path = Path(path)
+    num_nodes = counts_of(num_nodes, "num_nodes", OptionError)
+    path, two = Path(path), bool(bipartite)
     if path.is_dir():
         suffix, names = list_files(path)
         paths = [path / name for name in names]
@@ -63,15 +68,18 @@ def open_edges(
     if suffix in (".npz", ".npy"):
         from lsprune.scale.inputs.arrays import open_arrays
 
-        return open_arrays(path, paths, *options)
+        arrays = open_arrays(path, paths, *options, tuple(edge_arrays), tuple(node_arrays), two)
+        check_two_kinds(bipartite, arrays.limits is not None)
+        return arrays
+    refuse_arrays(edge_arrays, node_arrays, path)
     if suffix == ".parquet":
         from lsprune.scale.inputs.parquet import ParquetFiles
 
-        tables = ParquetFiles(paths, names, *options)
+        tables = ParquetFiles(paths, names, *options, two)
         refuse_twice(paths, tables.has_edges)
         return tables
     from lsprune.scale.inputs.text import TextFiles
 
-    lists = TextFiles(paths, names, *options)
+    lists = TextFiles(paths, names, *options, two)
     refuse_twice(paths, lists.has_edges)
     return lists

@@ -10,8 +10,10 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
-from lsprune.adapters.files.archive import Arrays, ends_of, is_matrix, node_count, rows_of
+from lsprune.adapters.files import NumNodes
+from lsprune.adapters.files.archive import Arrays, ends_of, feature_names, is_matrix, node_count, rows_of
 from lsprune.adapters.files.content import need, row, stack
+from lsprune.adapters.files.nodes import check_positions
 from lsprune.adapters.files.npy import member_info
 from lsprune.errors import FormatError, GraphError
 from lsprune.graph import Array
@@ -27,7 +29,10 @@ def open_arrays(
     source: str | None,
     target: str | None,
     edge_attr: tuple[str, ...],
-    num_nodes: int | None,
+    num_nodes: NumNodes,
+    edge_arrays: tuple[str, ...] = (),
+    node_arrays: tuple[str, ...] = (),
+    bipartite: bool = False,
 ) -> ArrayFiles:
     """The edge list in a `.npz` file, a `.npy` file `[2, E]`, or a folder of `.npy` files named as in a `.npz`."""
     if path.is_dir() and any(one.parent != path or one.suffix.lower() != ".npy" for one in paths):
@@ -38,11 +43,12 @@ def open_arrays(
         members = {member.name: member for member in map(npy_member, paths)}
     else:
         members = {"edge_index": npy_member(path)}
-    return ArrayFiles(path, tuple(paths), members, source, target, edge_attr, num_nodes)
+    declared = (edge_arrays, node_arrays)
+    return ArrayFiles(path, tuple(paths), members, source, target, edge_attr, num_nodes, declared, bipartite)
 
 
 class ArrayFiles(EdgeFiles):
-    """Edges in memory-mapped arrays; those named as belonging to edges are cut with them, the others are copied."""
+    """Edges in memory-mapped arrays; those that belong to the edges are cut with them, the others are copied."""
 
     def __init__(
         self,
@@ -52,7 +58,9 @@ class ArrayFiles(EdgeFiles):
         source: str | None,
         target: str | None,
         edge_attr: tuple[str, ...],
-        num_nodes: int | None,
+        num_nodes: NumNodes,
+        declared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+        bipartite: bool = False,
     ) -> None:
         self.inputs, self._path, self._members = paths, path, members
         self._arrays = {name: member.array() for name, member in members.items()}
@@ -63,13 +71,17 @@ class ArrayFiles(EdgeFiles):
         need(list(members), edge_attr, path)
         used = edge_attr or tuple(name for name in ("edge_attr",) if name in members)
         self._count = _check_ends([self._arrays[name] for name in ends], ends, self._csr, path)
-        self._content = Arrays(self._arrays, ends, used, self._count, compressed=False)
-        self._content.check(path)
+        stored = node_count(self._arrays.get("num_nodes"), path)
+        two = bipartite or isinstance(stored, tuple) or isinstance(num_nodes, tuple)
+        self._content = Arrays(self._arrays, ends, used, self._count, False, *declared, feature_names(two))
+        self._content.check_names(path)
         self._used, self._verified = used, False
         self.names = (ends[0], ends[1]) if len(ends) == 2 and not self._csr else ("source", "target")
         self.labels = self.names if ends != ("edge_index",) else ("edge_index[0]", "edge_index[1]")
-        self.nodes = self._node_count(num_nodes)
-        self.features = self._arrays.get("x")
+        self.nodes, self.limits = self._node_count(num_nodes, stored, two)
+        self.features = self._content.node_features("x")
+        self.end_features = self._content.node_features("x_source"), self._content.node_features("x_target")
+        self._check_features()
         self._describe(ends)
 
     @property
@@ -137,11 +149,11 @@ class ArrayFiles(EdgeFiles):
             _write_header(stream, array.shape, array.dtype)
             for block in self._offsets(kept, spans):
                 stream.write(block.astype(array.dtype).tobytes())
-        elif name == "edge_index" and name in self._content.ends:
-            _write_header(stream, (2, count), array.dtype)
-            for end in array:
-                _write_kept(stream, end, kept, spans)
-        elif self._content.of_edges(name):
+        elif self._content.edge_axis(name) == 1:
+            _write_header(stream, (array.shape[0], count), array.dtype)
+            for one in array:
+                _write_kept(stream, one, kept, spans)
+        elif self._content.edge_axis(name) == 0:
             _write_header(stream, (count, *array.shape[1:]), array.dtype)
             _write_kept(stream, array, kept, spans)
         else:
@@ -207,25 +219,62 @@ class ArrayFiles(EdgeFiles):
             _check_rising(self._arrays["indptr"], self._path)
         self._verified = True
 
-    def _node_count(self, given: int | None) -> int | None:
-        said = given if given is not None else node_count(self._arrays.get("num_nodes"), self._path)
-        if isinstance(said, tuple):
-            raise FormatError(f"{self._path}: num_nodes is a pair; a graph with two kinds of nodes cannot be streamed")
-        if self._csr:
-            count = self._arrays["indptr"].shape[0] - 1
+    def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
+        """FormatError for an array as long as edges and nodes; these are counted where their number is not known."""
+        if not self._content.undecided:
+            return
+        counts = tuple(self._largest(end) + 1 if count is None else count for end, count in enumerate(nodes))
+        if self.limits is None:
+            counts = (max(counts),)
+        try:
+            self._content.check(counts)
+        except FormatError as error:
+            raise FormatError(f"{self._path}: {error}") from None
+
+    def _largest(self, end: int) -> int:
+        """The largest id of one end; of compressed rows, their last."""
+        by_source = self._csr and rows_of(self._arrays, self._path) == "source"
+        if self._csr and by_source == (end == 0):
+            return int(self._arrays["indptr"].shape[0]) - 2
+        ids = self._arrays["indices"] if self._csr else self._ends[end]
+        return max((int(ids[lo : lo + _CHECK].max()) for lo in range(0, ids.shape[0], _CHECK)), default=-1)
+
+    def _check_features(self) -> None:
+        if not self._csr:
+            self._content.check_features(self.nodes, lambda: max(self._largest(0), self._largest(1)), self._path)
+        self._content.check_kinds(self._path)
+        if self.features is not None:
+            check_positions(self._content.beside_edges, self.features, self._path)
+
+    def _node_count(
+        self, given: NumNodes, stored: int | tuple[int, int] | None, two: bool
+    ) -> tuple[int | None, tuple[int | None, int | None] | None]:
+        """(number of nodes of one kind, numbers of two kinds), as given, else as the file has it."""
+        count = int(self._arrays["indptr"].shape[0]) - 1 if self._csr else None
+        if two:
+            pairs = [one if isinstance(one, tuple) else (one, one) for one in (given, stored)]
+            first, second = (one if one is not None else other for one, other in zip(*pairs, strict=True))
+            if count is not None:
+                by_source = rows_of(self._arrays, self._path) == "source"
+                first, second = (count, second) if by_source else (first, count)
+            return None, (first, second)
+        said = given if given is not None else stored
+        assert not isinstance(said, tuple)
+        if count is not None:
             if said not in (None, count):
                 raise GraphError(f"{self._path}: num_nodes must match the {count} rows of indptr, got {said}")
-            return int(count)
-        return said
+            return count, None
+        return said, None
 
     def _describe(self, ends: tuple[str, ...]) -> None:
         kinds = [self._arrays[name].dtype for name in ends if not (self._csr and name == "indptr")]
         small = all(kind.kind in "iu" and np.can_cast(kind, np.int32) for kind in kinds)
-        self.dtype = np.dtype(np.int32 if small and (self.nodes or 0) <= np.iinfo(np.int32).max else np.int64)
+        most = max(self.nodes or 0, *(count or 0 for count in self.limits or (0, 0)))
+        self.dtype = np.dtype(np.int32 if small and most <= np.iinfo(np.int32).max else np.int64)
         template = stack([self._arrays[name][:0] for name in self._used])
         self.attr_shape = None if template is None else template.shape[1:]
         self.attr_dtype = None if template is None else template.dtype
-        cut = [array for name, array in self._arrays.items() if self._content.of_edges(name)]
+        cut = [array for name, array in self._arrays.items() if self._content.edge_axis(name) is not None]
         self.row_bytes = 2 * self.dtype.itemsize + sum(array.nbytes for array in cut) // max(1, self._count)
         if any(self._arrays[name].shape[:1] != (self._count,) for name in self._used):
             raise FormatError(f"{self._path}: the arrays {', '.join(self._used)} must have one row for each edge")

@@ -10,7 +10,9 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
+from lsprune.adapters.files import NumNodes
 from lsprune.adapters.files.content import ids
+from lsprune.adapters.files.nodes import NodeRows, check_ends
 from lsprune.adapters.files.table import integers
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array
@@ -63,11 +65,14 @@ class EdgeFiles(ABC):
     names: tuple[str, str]  # of the two columns or arrays
     labels: tuple[str, str]  # of the two ends in errors
     dtype: np.dtype[Any]  # of the ids in every batch
-    nodes: int | None  # number of nodes where it was given or the file says it
+    nodes: int | None  # number of nodes where it was given or the file says it; None where they are of two kinds
+    limits: tuple[int | None, int | None] | None = None  # of sources and of targets, where these are two kinds
+    tables: tuple[NodeRows | None, NodeRows | None] = (None, None)  # that the ends of edges must be named in
     row_bytes: int  # about what a row takes in memory with all its columns
     attr_shape: tuple[int, ...] | None  # of a row of edge_attr; None without edge_attr
     attr_dtype: np.dtype[Any] | None
     features: Array | None = None  # node attributes inside the file (`x` of a .npz), memory-mapped
+    end_features: tuple[Array | None, Array | None] = (None, None)  # the same of either end, where they are two kinds
 
     @property
     @abstractmethod
@@ -98,6 +103,14 @@ class EdgeFiles(ABC):
         check_rows(rows)
         return regroup(self._checked(rows, attributes), rows)
 
+    def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
+        """FormatError where it is not clear what belongs to the edges; `nodes` of either end, where they are known."""
+        return
+
+    def limit(self, end: int) -> int | None:
+        """The number of nodes that the end 0 (source) or 1 (target) of an edge may be, where it is known."""
+        return self.nodes if self.limits is None else self.limits[end]
+
     def mapped(self) -> tuple[Array, Array] | None:
         """Sources and targets `[E]` as memory maps, their ids not checked; None where the format does not allow it."""
         return None
@@ -109,12 +122,13 @@ class EdgeFiles(ABC):
     def _checked(self, rows: int, attributes: bool) -> Iterator[Batch]:
         far = (_NEAR - 1, "")  # the largest id that a small graph would not have, and where it stands
         for piece in self.pieces(rows, attributes):
-            pair = [self._ids(column, name, piece) for column, name in zip(piece.ends, self.labels, strict=True)]
-            if self.nodes is None:
-                far = max(far, *(_farthest(end, name, piece) for end, name in zip(pair, self.labels, strict=True)))
+            pair = [self._ids(column, end, piece) for end, column in enumerate(piece.ends)]
+            for end, array in enumerate(pair):
+                if self.limit(end) is None:
+                    far = max(far, _farthest(array, self.labels[end], piece))
             yield Batch(piece.first, pair[0], pair[1], piece.edge_attr)
         edges = self.edges or 0
-        if self.nodes is None and far[0] >= 64 * max(edges, 1 << 20):
+        if far[0] >= 64 * max(edges, 1 << 20):
             # As the reader in memory does: arrays as long as the largest id are about to be made, and account numbers
             # or damaged digits would ask for terabytes.
             raise FormatError(
@@ -122,19 +136,31 @@ class EdgeFiles(ABC):
                 "map_ids in Python, does that), or give num_nodes if it is meant"
             )
 
-    def _ids(self, column: Any, label: str, piece: Piece) -> Array:
-        array = column
+    def _ids(self, column: Any, end: int, piece: Piece) -> Array:
+        array, label, table = column, self.labels[end], self.tables[end]
         if not isinstance(column, np.ndarray):
             array = integers(column, label, piece.path, piece.place, "" if _fractions(column.type) else OFFER)
-        limit = np.iinfo(np.int64).max if self.nodes is None else self.nodes
+        known = self.limit(end)
+        limit = np.iinfo(np.int64).max if known is None else known
         if array.size and array.dtype.kind in "iu":
             # Seen as unsigned, a negative id is a huge one: one pass finds both faults.
             top = int(array.view(array.dtype.str.replace("i", "u")).max())
             if top >= limit or (array.dtype.kind == "i" and top > np.iinfo(array.dtype).max):
-                _refuse(ids(array, label, piece.path, piece.place), limit, label, piece)
+                ids(array, label, piece.path, piece.place)
+                if table is None or not table.joined:
+                    _refuse(array, limit, label, piece)
         else:
             ids(array, label, piece.path, piece.place)
+        if table is not None and table.joined:
+            check_ends(array, label, table, int(table.x.shape[0]), piece.path, piece.place)
         return np.require(array, self.dtype, "A")
+
+
+def split_nodes(nodes: NumNodes, bipartite: bool) -> tuple[int | None, tuple[int | None, int | None] | None]:
+    """(number of nodes of one kind, numbers of two kinds): the one that is meant."""
+    if bipartite or isinstance(nodes, tuple):
+        return None, nodes if isinstance(nodes, tuple) else (None, None)
+    return nodes, None
 
 
 def _fractions(kind: Any) -> bool:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from lsprune.adapters.files import NumNodes
 from lsprune.adapters.files.content import choose, need, stack
-from lsprune.adapters.files.table import first_line, numbers
+from lsprune.adapters.files.table import first_line, is_list, numbers
 from lsprune.errors import FormatError
 from lsprune.graph import Array
-from lsprune.scale.inputs.base import EdgeFiles, Kept, Piece, Shard
+from lsprune.scale.inputs.base import EdgeFiles, Kept, Piece, Shard, split_nodes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,9 +61,11 @@ class ParquetFiles(EdgeFiles):
         source: str | None,
         target: str | None,
         edge_attr: tuple[str, ...],
-        num_nodes: int | None,
+        num_nodes: NumNodes,
+        bipartite: bool = False,
     ) -> None:
-        self.inputs, self.nodes = tuple(paths), num_nodes
+        self.inputs = tuple(paths)
+        self.nodes, self.limits = split_nodes(num_nodes, bipartite)
         self.parts: list[Part] = []
         for path, name in zip(paths, names, strict=True):
             self.parts.append(footer(path, name, self._rows()))
@@ -72,7 +75,7 @@ class ParquetFiles(EdgeFiles):
         for part in self.parts:
             compare(part, first, (*self.names, *edge_attr))
         self.dtype = _id_dtype([first.types[name] for name in self.names])
-        template = stack([numbers(no_rows(first.types[name]), name, first.path) for name in edge_attr])
+        template = stack([no_numbers(self.parts, name) for name in edge_attr])
         self.attr_shape = None if template is None else template.shape[1:]
         self.attr_dtype = None if template is None else template.dtype
         self.row_bytes = self._estimate()
@@ -101,6 +104,8 @@ class ParquetFiles(EdgeFiles):
                 if attributes:
                     columns = [numbers(column_of(batch, n), n, part.path, place) for n in self._edge_attr]
                     attr = stack(columns)
+                    if attr is not None and self.attr_shape is not None:
+                        check_width(attr, self.attr_shape, ", ".join(self._edge_attr), part.path, place(0))
                 source, target = (batch.column(name) for name in self.names)
                 yield Piece(part.path, part.first + at, source, target, attr, place)
 
@@ -326,6 +331,21 @@ def no_rows(kind: Any) -> Any:
     import pyarrow as pa
 
     return pa.chunked_array([pa.array([], kind)], kind)
+
+
+def no_numbers(parts: Sequence[Part], name: str) -> Array:
+    """No rows of a column of numbers, whose type and shape are those of its rows; lists are as long as the first."""
+    kind, part = parts[0].types[name], next((part for part in parts if part.rows), None)
+    if part is None or not is_list(kind):
+        return numbers(no_rows(kind), name, parts[0].path)
+    return numbers(column_of(next(read(part, 1, [name]))[1], name), name, part.path, part.place)[:0]
+
+
+def check_width(rows: Array, width: tuple[int, ...], name: str, path: Path, place: str) -> None:
+    """FormatError where the rows of one part of a table are wider than those of the first."""
+    if rows.shape[1:] != width:
+        got = f"{width[0] if width else 1} and {rows.shape[1] if rows.ndim > 1 else 1}"
+        raise FormatError(f"{path}: column {name!r}, {place}: lists must have one length, got {got}")
 
 
 def column_of(batch: Any, name: str) -> Any:

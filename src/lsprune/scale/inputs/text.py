@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from lsprune.adapters.files import NumNodes
 from lsprune.adapters.files.content import need, stack
 from lsprune.adapters.files.table import first_line, numbers
 from lsprune.adapters.files.text import (
@@ -26,7 +27,7 @@ from lsprune.adapters.files.text import (
 )
 from lsprune.errors import FormatError
 from lsprune.graph import Array
-from lsprune.scale.inputs.base import OFFER, EdgeFiles, Kept, Piece, Shard, check_rows
+from lsprune.scale.inputs.base import OFFER, EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,9 +47,11 @@ class TextFiles(EdgeFiles):
         source: str | None,
         target: str | None,
         edge_attr: tuple[str, ...],
-        num_nodes: int | None,
+        num_nodes: NumNodes,
+        bipartite: bool = False,
     ) -> None:
-        self.inputs, self.nodes, self._shard_names = tuple(paths), num_nodes, tuple(names)
+        self.inputs, self._shard_names = tuple(paths), tuple(names)
+        self.nodes, self.limits = split_nodes(num_nodes, bipartite)
         looks = [_look(path) for path in paths]
         self._line = max(line for _, line in looks)  # bytes of a line, about
         # a file without a line, as engines that write one file per task leave them, has no columns to compare

@@ -28,8 +28,12 @@ def prune_spark(
     source: str = "source",
     target: str = "target",
     edge_attr: str | Sequence[str] = (),
-    id: str = "id",
-    features: str | Sequence[str] = "x",
+    id: str | None = None,
+    features: str | Sequence[str] | None = None,
+    bipartite: bool | None = None,
+    targets: DataFrame | None = None,
+    target_id: str | None = None,
+    target_features: str | Sequence[str] | None = None,
     position: str | None = None,
     partitions: int | None = None,
     broadcast: bool | None = None,
@@ -45,7 +49,12 @@ def prune_spark(
         edges: a row for each edge. nodes: a row for each node; None where the pruner looks at no node attributes.
         pruner: as for `prune`; one that must see the whole graph, or learns from all of it, is refused.
         source, target: columns of `edges`. edge_attr: those that describe an edge: numbers, or one column of arrays.
-        id, features: columns of `nodes`: its id; its attributes, one column of arrays or several of numbers.
+        id: the column of ids in `nodes`; default `id` (or `node_id`, `node`).
+        features: columns of attributes in `nodes`, one of arrays or several of numbers; default `x` if it holds arrays,
+            else all columns but ids.
+        bipartite: sources and targets are two kinds of nodes with ids of their own: `nodes`, `id` and `features` are
+            those of the sources, `targets`, `target_id` and `target_features` those of the targets. False: they are
+            one kind. Default: one kind, with a warning where the names of the columns look like two.
         position: a column of `edges` that numbers them, for pruners that go by the order of edges; with it, parallel
             edges with equal keys are told apart as in memory too.
         partitions: tasks of the selection. Default: one for every 2 million edges, at least the default parallelism.
@@ -53,9 +62,10 @@ def prune_spark(
         hub: owners with more edges than this are selected from by several tasks first; the outcome is the same.
     """
     _check_installed()
-    from lsprune.scale.spark.plan import prepared
+    from lsprune.scale.spark.plan import Tables, prepared
 
-    plan = prepared(edges, nodes, pruner, (source, target), edge_attr, id, features, position)
+    tables = Tables(edges, (source, target), edge_attr, (nodes, targets), (id, target_id), (features, target_features))
+    plan = prepared(tables.checked(bipartite), pruner, position)
     return plan.pruned(partitions, broadcast, hub)
 
 
@@ -67,14 +77,19 @@ def fit_spark(
     source: str = "source",
     target: str = "target",
     edge_attr: str | Sequence[str] = (),
-    id: str = "id",
-    features: str | Sequence[str] = "x",
+    id: str | None = None,
+    features: str | Sequence[str] | None = None,
+    bipartite: bool | None = None,
+    targets: DataFrame | None = None,
+    target_id: str | None = None,
+    target_features: str | Sequence[str] | None = None,
 ) -> LSP:
     """The pruner fitted on these tables, equal to `pruner.fit` on the same graph in memory; arguments as above."""
     _check_installed()
-    from lsprune.scale.spark.plan import fit_on
+    from lsprune.scale.spark.plan import Tables, fit_on
 
-    return fit_on(edges, nodes, pruner, (source, target), edge_attr, id, features)
+    tables = Tables(edges, (source, target), edge_attr, (nodes, targets), (id, target_id), (features, target_features))
+    return fit_on(tables.checked(bipartite), pruner)
 
 
 def _check_installed() -> None:

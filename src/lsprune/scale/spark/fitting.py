@@ -54,7 +54,10 @@ class Items:
         return None if self.facts.values is None else self.facts.values.empty(self.frame)
 
 
-def fitted(pruner: LSP, nodes: Items | None, edges: Items) -> LSP:
+Ends = tuple[Items | None, Items | None]  # tables of sources and of targets; one object twice where they are one kind
+
+
+def fitted(pruner: LSP, nodes: Ends, edges: Items) -> LSP:
     """The pruner fitted on these tables, equal to the one fitted in memory."""
     if not pruner.family.needs_attributes:
         return pruner
@@ -66,20 +69,26 @@ def fitted(pruner: LSP, nodes: Items | None, edges: Items) -> LSP:
     parts = describe(_template(nodes, edges), pruner.side, pruner.attributes, seed=pruner.seed)
     if lacks := pruner.family.lacks(parts):
         raise GraphError(f"the graph lacks what hash {pruner.family.name} needs: {lacks}")
-    unit, done = pruner.values == "unit", dict[str, Scale]()
+    unit, done, tables = pruner.values == "unit", dict[int, Scale](), _by_role(pruner, nodes, edges)
     for role, part in parts.items():
-        items = edges if role == "edge" else nodes
+        items = tables[role]
         assert items is not None
-        if part.rows.name not in done:
-            done[part.rows.name] = _scale(part, items, unit, pruner.seed)
-    scales = alike({role: done[part.rows.name] for role, part in parts.items()}, unit=unit)
+        if id(items) not in done:
+            done[id(items)] = _scale(part, items, unit, pruner.seed)
+    scales = alike({role: done[id(tables[role])] for role in parts}, unit=unit)
     if unit and edges.facts.count > 1 and not any(any(scale.spread) for scale in scales.values()):
         said = "all attributes that are hashed are constant: every edge looks alike, and ties are broken at random"
         warnings.warn(said, ConstantWarning, stacklevel=3)
     return dataclasses.replace(pruner, fitted=tuple(scales.items()), learned=None)
 
 
-def check_alike(pruner: LSP, nodes: Items | None, edges: Items) -> None:
+def _by_role(pruner: LSP, nodes: Ends, edges: Items) -> dict[str, Items | None]:
+    """The table with the attributes of each part."""
+    own, other = nodes[::-1] if pruner.side == "in" else nodes
+    return {"owner": own, "edge": edges, "neighbour": other}
+
+
+def check_alike(pruner: LSP, nodes: Ends, edges: Items) -> None:
     """GraphError unless the tables have the kind of attributes that the pruner was fitted on."""
     scales = dict(pruner.fitted or ())
     if not scales:
@@ -88,7 +97,7 @@ def check_alike(pruner: LSP, nodes: Items | None, edges: Items) -> None:
     parts = describe(_template(nodes, edges), pruner.side, tuple(scales), seed=pruner.seed, sizes=sizes)
     check_fitted(parts, scales)
     for role, part in parts.items():
-        items = edges if role == "edge" else nodes
+        items = _by_role(pruner, nodes, edges)[role]
         if isinstance(part.rows, CategoryRows) and items is not None and items.facts.range is not None:
             category_rows(part.rows.name, part.rows.kind, pruner.seed, *items.facts.range, 0, sizes[role])
 
@@ -96,12 +105,14 @@ def check_alike(pruner: LSP, nodes: Items | None, edges: Items) -> None:
 _NONE = np.empty(0, np.int64)
 
 
-def _template(nodes: Items | None, edges: Items) -> Graph:
+def _template(nodes: Ends, edges: Items) -> Graph:
     """A graph without nodes and edges, whose attributes are of the types and shapes in the tables."""
-    x = None if nodes is None else nodes.empty()
+    x = [None if items is None else items.empty() for items in nodes]
+    same = nodes[0] is nodes[1]
     return Graph(
-        source=_NONE, target=_NONE, num_sources=0, num_targets=0, x_source=x, x_target=x, edge_attr=edges.empty()
-    )
+        source=_NONE, target=_NONE, num_sources=0, num_targets=0, x_source=x[0], x_target=x[0] if same else x[1],
+        edge_attr=edges.empty(),
+    )  # fmt: skip
 
 
 def _scale(part: Part, items: Items, unit: bool, seed: int) -> Scale:

@@ -10,12 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from lsprune.adapters.files.content import stack
+from lsprune.adapters.files.nodes import ID_NAMES, NodeColumns, id_column, node_columns
 from lsprune.errors import FormatError, GraphError
 from lsprune.graph import Array
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
 
+TABLE = "the table of nodes"
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = (*WHOLE, "float", "double", "boolean")
 
@@ -84,17 +86,31 @@ def check_ids(frame: DataFrame, name: str) -> None:
         )
 
 
-def values_of(frame: DataFrame, name: str, columns: str | Sequence[str]) -> Values | None:
-    """Where the attributes are, still without the length of arrays; None for no columns."""
+def columns_of(frame: DataFrame, id: str | None, features: str | Sequence[str] | None) -> NodeColumns:
+    """What is what in a table of nodes, by the rule that holds for files too; FormatError without a column of ids."""
+    asked = (features,) if isinstance(features, str) else tuple(features or ())
+    for name in (*((id,) if id else ()), *asked):
+        kind_of(frame, name)
+    arrays = {field.name: field.dataType.simpleString().startswith("array<") for field in frame.schema.fields}
+    named = id_column(arrays, id, asked, TABLE)
+    if named is None:
+        kind_of(frame, ID_NAMES[0])  # raises: rows of a table in Spark have no order
+    if features is not None and not asked:
+        return NodeColumns(named, ())
+    return node_columns(arrays, named, asked, TABLE)
+
+
+def values_of(frame: DataFrame, name: str, columns: str | Sequence[str], hint: str = "") -> Values | None:
+    """Where the attributes are, still without the length of arrays; None for no columns. `hint` ends messages."""
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     kinds = [kind_of(frame, one) for one in names]
     arrays = [kind for kind in kinds if kind.startswith("array<")]
     for one, kind in zip(names, kinds, strict=True):
         if kind.removeprefix("array<").removesuffix(">") not in NUMBERS:
-            raise FormatError(f"column {one!r} must hold numbers or arrays of numbers as {name}, got {kind}")
+            raise FormatError(f"column {one!r} must hold numbers or arrays of numbers as {name}, got {kind}{hint}")
     if arrays and len(names) > 1:
         raise FormatError(
-            f"{name} must be one column of arrays or several of numbers, got {', '.join(map(repr, names))}"
+            f"{name} must be one column of arrays or several of numbers, got {', '.join(map(repr, names))}{hint}"
         )
     return Values(name, names, -1 if arrays else 0) if names else None
 
@@ -108,6 +124,7 @@ class Facts:
     most: int  # -1 without rows
     values: Values | None
     range: tuple[int, int] | None  # least and largest attribute, where they are one column of whole numbers
+    each: tuple[int, ...] = ()  # the largest id of each column of ids; -1 without rows
 
 
 def look(frame: DataFrame, ids: Sequence[str], values: Values | None) -> Facts:
@@ -127,9 +144,9 @@ def look(frame: DataFrame, ids: Sequence[str], values: Values | None) -> Facts:
     least = min((said[f"least{i}"] for i in range(len(ids)) if said["count"]), default=0)
     if least < 0:
         raise GraphError(f"ids must be >= 0, got {least} in {_named(ids)}")
-    most = max((said[f"most{i}"] for i in range(len(ids)) if said["count"]), default=-1)
+    each = tuple(said[f"most{i}"] if said["count"] else -1 for i in range(len(ids)))
     spread = (said["small"], said["large"]) if whole and said["count"] else (0, -1) if whole else None
-    return Facts(said["count"], least, most, _measured(said, values), spread)
+    return Facts(said["count"], least, max(each, default=-1), _measured(said, values), spread, each)
 
 
 def _whole(frame: DataFrame, values: Values) -> bool:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
+from lsprune.adapters.files.kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
+from lsprune.adapters.files.nodes import CHOOSE
 from lsprune.baselines import First
 from lsprune.errors import GraphError, OptionError
 from lsprune.pruners import LSP, Local, Pruner
 from lsprune.scale.blocks import Needs, check, functions_needed, is_fitted, needs
 from lsprune.scale.spark.budget import Budget, budget
-from lsprune.scale.spark.fitting import Items, check_alike, fitted
+from lsprune.scale.spark.fitting import Ends, Items, check_alike, fitted
 from lsprune.scale.spark.folds import top
-from lsprune.scale.spark.frames import check_ids, column, look, values_of
+from lsprune.scale.spark.frames import check_ids, column, columns_of, look, values_of
 from lsprune.scale.spark.tasks import DEGREE, ID, OF_NEIGHBOUR, OF_OWNER, SHARE, Describe, Packed, Select
 
 if TYPE_CHECKING:
@@ -28,22 +30,66 @@ MOST_KEYS = 64  # functions whose keys travel; beyond that the attributes do, wh
 SEEN = 64  # one edge in so many is looked at to find hubs
 
 
-def prepared(
-    edges: DataFrame, nodes: DataFrame | None, pruner: Pruner, ends: tuple[str, str], edge_attr: str | Sequence[str],
-    id: str, features: str | Sequence[str], position: str | None,
-) -> Plan:  # fmt: skip
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of a graph as they were given; pairs are of the sources, or of all nodes, and of the targets."""
+
+    edges: DataFrame
+    ends: tuple[str, str]
+    edge_attr: str | Sequence[str]
+    nodes: tuple[DataFrame | None, DataFrame | None]
+    ids: tuple[str | None, str | None]
+    features: tuple[str | Sequence[str] | None, str | Sequence[str] | None]
+    bipartite: bool = False
+
+    def checked(self, bipartite: bool | None) -> Tables:
+        """The same, with what is known of the kinds of nodes; warns where they look like two."""
+        more = {"targets": self.nodes[1] is not None, "target_id": self.ids[1], "target_features": self.features[1]}
+        two = check_two_kinds(bipartite, False, **more)
+        if bipartite is None and look_like_two_kinds(self.ends):
+            for name in self.ends:
+                check_ids(self.edges, name)
+            if self.edges.where(column(self.ends[0]) == column(self.ends[1])).first() is not None:
+                warn_two_kinds(self.ends)
+        return replace(self, bipartite=two)
+
+    def items(self, wanted: tuple[bool, bool]) -> Ends:
+        """The tables of sources and of targets, each with its attributes if they are wanted; one kind has one table."""
+        if not self.bipartite:
+            found = self._nodes(0, any(wanted))
+            return found, found
+        return self._nodes(0, wanted[0]), self._nodes(1, wanted[1])
+
+    def edge_items(self, attributes: bool) -> Items:
+        """The table of edges."""
+        return _items(self.edges, self.ends, "edge_attr", self.edge_attr if attributes else ())
+
+    def _nodes(self, end: int, attributes: bool) -> Items | None:
+        frame = self.nodes[end]
+        if frame is None:
+            return None
+        chosen = columns_of(frame, self.ids[end], self.features[end] if attributes else ())
+        assert chosen.id is not None
+        return _items(frame, (chosen.id,), "x", chosen.features, "" if self.features[end] else CHOOSE)
+
+
+def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
     """Checked tables and a fitted pruner."""
     check(pruner)
     learning = isinstance(pruner, LSP) and not is_fitted(pruner)
-    want = Needs(owner=True, edge=True) if learning else needs(pruner)
+    want = Needs(owner=True, neighbour=True, edge=True) if learning else needs(pruner)
     if (isinstance(pruner, First) or getattr(pruner, "ties", "") == "position") and position is None:
         raise OptionError("position must name the column that numbers the edges: this pruner goes by their order")
-    if (want.owner or want.neighbour) and nodes is None and not learning:
-        raise GraphError("nodes must be a table with ids and attributes, which this pruner looks at, got None")
-    seen = None if nodes is None else _items(nodes, (id,), "x", features if want.owner or want.neighbour else ())
-    rows = _items(edges, ends, "edge_attr", edge_attr if want.edge else ())
-    if seen is not None:
-        _check_known(seen, rows)
+    wanted = (want.neighbour, want.owner) if pruner.side == "in" else (want.owner, want.neighbour)
+    for end, needed in enumerate(wanted):
+        if needed and tables.nodes[end if tables.bipartite else 0] is None and not learning:
+            name = "targets" if tables.bipartite and end else "nodes"
+            raise GraphError(f"{name} must be a table with ids and attributes, which this pruner looks at, got None")
+    seen = tables.items(wanted)
+    rows = tables.edge_items(want.edge)
+    for end, items in enumerate(seen if tables.bipartite else seen[:1]):
+        if items is not None:
+            _check_known(items, rows, (end,) if tables.bipartite else (0, 1))
     if learning:
         assert isinstance(pruner, LSP)
         pruner = fitted(pruner, seen, rows)  # which looks at all attributes that are needed later
@@ -52,9 +98,9 @@ def prepared(
             raise GraphError("edge_attr must name the columns that describe an edge, which this pruner looks at")
         if isinstance(pruner, LSP):
             check_alike(pruner, seen, rows)
-        _check_finite(seen, rows)
+        _check_finite(*(seen if tables.bipartite else seen[:1]), rows)
     assert isinstance(pruner, Local)
-    return Plan(rows, seen, pruner, position)
+    return Plan(rows, seen, pruner, position, tables.bipartite)
 
 
 def _check_finite(*tables: Items | None) -> None:
@@ -63,34 +109,31 @@ def _check_finite(*tables: Items | None) -> None:
             top(items.facts.values, items.ids, items.frame)
 
 
-def fit_on(
-    edges: DataFrame, nodes: DataFrame | None, pruner: LSP, ends: tuple[str, str], edge_attr: str | Sequence[str],
-    id: str, features: str | Sequence[str],
-) -> LSP:  # fmt: skip
+def fit_on(tables: Tables, pruner: LSP) -> LSP:
     """The pruner fitted on the tables."""
     check(pruner)
-    seen = None if nodes is None else _items(nodes, (id,), "x", features)
-    return fitted(pruner, seen, _items(edges, ends, "edge_attr", edge_attr))
+    return fitted(pruner, tables.items((True, True)), tables.edge_items(True))
 
 
-def _items(frame: DataFrame, ids: tuple[str, ...], name: str, columns: str | Sequence[str]) -> Items:
+def _items(frame: DataFrame, ids: tuple[str, ...], name: str, columns: str | Sequence[str], hint: str = "") -> Items:
     for one in ids:
         check_ids(frame, one)
-    return Items(frame, look(frame, ids, values_of(frame, name, columns)), ids)
+    return Items(frame, look(frame, ids, values_of(frame, name, columns, hint)), ids)
 
 
-def _check_known(nodes: Items, edges: Items) -> None:
-    """GraphError for a node that is there twice, or an edge whose end is not among the nodes."""
+def _check_known(nodes: Items, edges: Items, ends: tuple[int, ...]) -> None:
+    """GraphError for a node that is there twice, or an edge one of whose `ends` is not among the nodes."""
     name, facts = column(nodes.ids[0]), nodes.facts
     twice: Any = nodes.frame.groupBy(name.alias("id")).count().where("count > 1").first()
     if twice is not None:
         raise GraphError(f"ids of nodes must be there once each, got {twice['id']} {twice['count']} times")
     if facts.count == facts.most + 1:  # every number up to the largest
-        if edges.facts.most > facts.most:
-            raise GraphError(f"ids in edges must be among the nodes, in [0, {facts.count}), got {edges.facts.most}")
+        most = max(edges.facts.each[end] for end in ends)
+        if most > facts.most:
+            raise GraphError(f"ids in edges must be among the nodes, in [0, {facts.count}), got {most}")
         return
     known = nodes.frame.select(name.alias("id"))
-    for end in edges.ids:
+    for end in (edges.ids[end] for end in ends):
         lost: Any = edges.frame.select(column(end).alias("id")).join(known, "id", "left_anti").first()
         if lost is not None:
             raise GraphError(f"ids in edges must be among the nodes, got {lost['id']} in column {end!r}")
@@ -101,24 +144,30 @@ class Plan:
     """Checked tables and a fitted pruner."""
 
     edges: Items
-    nodes: Items | None
+    nodes: Ends
     pruner: Local
     position: str | None
+    bipartite: bool = False
+
+    @property
+    def owners(self) -> int:
+        """Which end of an edge owns it: 0, the source, or 1, the target."""
+        return 1 if self.pruner.side == "in" else 0
 
     @property
     def owner(self) -> str:
         """The column with the end that owns an edge."""
-        return self.edges.ids[1 if self.pruner.side == "in" else 0]
+        return self.edges.ids[self.owners]
 
     @property
     def neighbour(self) -> str:
         """The column with the other end."""
-        return self.edges.ids[0 if self.pruner.side == "in" else 1]
+        return self.edges.ids[1 - self.owners]
 
     def pruned(self, partitions: int | None, broadcast: bool | None, hub: int) -> DataFrame:
         """The kept edges."""
         owner, loops = column(self.owner), self.pruner.self_loops
-        loop = owner == column(self.neighbour)
+        loop = F.lit(False) if self.bipartite else owner == column(self.neighbour)
         frame = self.edges.frame.where(~loop) if loops == "drop" else self.edges.frame
         chosen_from = frame if loops == "edge" else frame.where(~loop)
         degrees = _counted(chosen_from, self.owner)
@@ -174,53 +223,57 @@ class Plan:
         self, frame: DataFrame, chosen_from: DataFrame, allowed: Budget, broadcast: bool | None
     ) -> tuple[Select, DataFrame]:
         """The selecting task, and the edges with all that it needs of their ends."""
-        want, rows = needs(self.pruner), self._rows()
+        want, own, other = needs(self.pruner), self.nodes[self.owners], self.nodes[1 - self.owners]
         steps = functions_needed(self.pruner, allowed.most)
-        ready = want.by_node and (want.neighbour or want.degree) and steps <= max(self._dim(), MOST_KEYS)
+        ready = want.by_node and (want.neighbour or want.degree) and steps <= max(_dim(other), MOST_KEYS)
         if want.neighbour or want.degree:
-            some = self._about(chosen_from, want.neighbour, want.degree)
-            task = Describe(self.pruner, rows if want.neighbour else None, want.degree, steps if ready else 0)
-            width = 4 * steps if ready else 4 * self._dim() + 8
-            frame = self._joined(frame, some.mapInArrow(task.run, task.schema), self.neighbour, broadcast, width)
+            some = self._about(chosen_from, other, want.neighbour, want.degree)
+            task = Describe(self.pruner, _rows(other) if want.neighbour else None, want.degree, steps if ready else 0)
+            width = 4 * steps if ready else 4 * _dim(other) + 8
+            told = some.mapInArrow(task.run, task.schema)
+            frame = self._joined(frame, told, other, self.neighbour, broadcast, width)
         if want.owner:
-            task = Describe(self.pruner, rows, False, 0)
-            told = self._about(chosen_from, True, False).mapInArrow(task.run, task.schema)
+            task = Describe(self.pruner, _rows(own), False, 0)
+            told = self._about(chosen_from, own, True, False).mapInArrow(task.run, task.schema)
             told = told.withColumnRenamed(OF_NEIGHBOUR, OF_OWNER)
-            frame = self._joined(frame, told, self.owner, broadcast, 4 * self._dim())
+            frame = self._joined(frame, told, own, self.owner, broadcast, 4 * _dim(own))
         select = Select(
             self.pruner, allowed, self.owner, self.neighbour, tuple(self.edges.frame.columns),
-            steps=steps if ready else 0, x_owner=rows if want.owner else None,
-            x_neighbour=rows if want.neighbour and not ready else None,
+            steps=steps if ready else 0, x_owner=_rows(own) if want.owner else None,
+            x_neighbour=_rows(other) if want.neighbour and not ready else None, bipartite=self.bipartite,
             edge_attr=self.edges.facts.values if want.edge else None, degree=want.degree and not ready,
         )  # fmt: skip
         return select, frame
 
-    def _rows(self) -> Packed | None:
-        if self.nodes is None or self.nodes.facts.values is None:
-            return None
-        return Packed(self.nodes.facts.values, category=self.nodes.facts.range is not None)
-
-    def _dim(self) -> int:
-        values = None if self.nodes is None else self.nodes.facts.values
-        return 0 if values is None else values.dim or len(values.columns)
-
-    def _about(self, chosen_from: DataFrame, attributes: bool, degree: bool) -> DataFrame:
+    def _about(self, chosen_from: DataFrame, nodes: Items | None, attributes: bool, degree: bool) -> DataFrame:
         """A row for each node: its id, its attributes if asked for, how many edges have it as their neighbour."""
         counts = _counted(chosen_from, self.neighbour).withColumnsRenamed({"owner": ID, "degree": DEGREE})
         if not attributes:
             return counts
-        assert self.nodes is not None and self.nodes.facts.values is not None
-        some = self.nodes.frame.select(
-            column(self.nodes.ids[0]).cast("long").alias(ID), *map(column, self.nodes.facts.values.columns)
-        )
+        assert nodes is not None and nodes.facts.values is not None
+        some = nodes.frame.select(column(nodes.ids[0]).cast("long").alias(ID), *map(column, nodes.facts.values.columns))
         return some.join(counts, ID, "left").fillna(0, [DEGREE]) if degree else some
 
-    def _joined(self, frame: DataFrame, told: DataFrame, end: str, broadcast: bool | None, width: int) -> DataFrame:
+    def _joined(
+        self, frame: DataFrame, told: DataFrame, nodes: Items | None, end: str, broadcast: bool | None, width: int
+    ) -> DataFrame:
         """The edges with what is told of one of their ends."""
-        count = self.edges.facts.most + 1 if self.nodes is None else self.nodes.facts.count
+        count = self.edges.facts.most + 1 if nodes is None else nodes.facts.count
         small = count * (width + 16) <= SMALL if broadcast is None else broadcast
         told = told.hint("broadcast" if small else "merge")
         return frame.join(told, column(end) == F.col(ID), "inner").drop(ID)
+
+
+def _rows(nodes: Items | None) -> Packed | None:
+    """How the attributes of nodes travel."""
+    if nodes is None or nodes.facts.values is None:
+        return None
+    return Packed(nodes.facts.values, category=nodes.facts.range is not None)
+
+
+def _dim(nodes: Items | None) -> int:
+    values = None if nodes is None else nodes.facts.values
+    return 0 if values is None else values.dim or len(values.columns)
 
 
 def _counted(edges: DataFrame, end: str) -> DataFrame:

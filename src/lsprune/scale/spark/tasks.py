@@ -127,9 +127,10 @@ class Select:
     degree: bool = False
     share: bool = False
     rows: int = EDGES  # taken together
+    bipartite: bool = False
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        selector, held = Selector(self.pruner, Runtime()), None
+        selector, held = Selector(self.pruner, Runtime(), self.bipartite), None
         for fresh in gathered(batches, self.rows):
             table = fresh if held is None or not held.num_rows else pa.concat_tables([held, fresh])
             kept, still = selector.split(self._rows(table))
