@@ -7,6 +7,8 @@
 | `.csv` `.tsv` (`.gz`, `.zst`) | the same as text, with or without a header |
 | `.txt` `.edges` `.edgelist` (`.gz`, `.zst`) | separated by white space (or commas), `#` and `%` lines are comments |
 
+Every column of a table belongs to its edges; of the arrays in a `.npz`, those that are as long as the edges.
+
 No file is ever unpickled, sizes are checked before memory is taken, and an output file appears whole or not at all.
 """
 
