@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import json
 import os
 import shutil
@@ -26,7 +28,7 @@ from lsprune import (
     Projection,
     Threshold,
 )
-from lsprune.baselines import Cosine, Jaccard, LowDegree, Random, TopWeight
+from lsprune.baselines import Cosine, Jaccard, LocalDegree, LowDegree, Random, TopWeight
 from lsprune.hashing import Bins, Codebook, Identity, Signs
 from lsprune.kernels.mix import OWNER, draw
 
@@ -182,6 +184,48 @@ def test_all_or_nothing(tables, graph, budget, loops):
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))
 
 
+LOOP_PRUNERS = [  # the other pruners meet self-loops in CASES
+    LowDegree(k=1),
+    LowDegree(k=1, self_loops="edge"),
+    LocalDegree(k=2, side="out"),
+    LocalDegree(k=1, self_loops="drop"),
+    LSP(keep=0.4, hash=Identity(), weights="degree"),
+    LSP(k=1, hash=Identity(), weights="degree", self_loops="edge", side="out"),
+    LSP(k=70, hash=Identity(), weights="degree"),  # the degrees travel, not the keys
+    LSP(k=2, attributes=("neighbour",), weights="degree"),
+]
+
+
+@pytest.fixture(scope="module")
+def looped(session):
+    """Random edges and parallel ones, loops everywhere; of the last nodes some have nothing but loops, some nothing."""
+    rng = np.random.default_rng(4)
+    count, nodes = 120, 24
+    ends = rng.integers(0, 16, (2, count))
+    ends[1, 70:80] = ends[0, 70:80]
+    ends[:, 80:84], ends[:, 84:88] = 17, [[18, 19, 0, 20], [18, 19, 21, 3]]  # 21 is owner only, 20 neighbour only
+    ends[:, 88:] = ends[:, rng.integers(0, 88, count - 88)]
+    x = rng.standard_normal((nodes, 2)).astype(np.float32)
+    graph = Graph.from_edges(ends, num_nodes=nodes, x=x)
+    edges = session.createDataFrame(pa.table({"source": ends[0], "target": ends[1], "n": np.arange(count)}))
+    rows = pa.array(x.tolist(), pa.list_(pa.float32()))
+    return graph, edges.persist(), session.createDataFrame(pa.table({"id": np.arange(nodes), "x": rows})).persist()
+
+
+def test_self_loops_are_treated_as_in_memory(looped):
+    graph, edges, nodes = looped
+    pruners = [pruner.fit(graph) for pruner in LOOP_PRUNERS]  # fewer jobs than fitting on Spark, the same pruner
+    kept = []
+    for i, pruner in enumerate(pruners):
+        some = nodes if getattr(pruner, "fitted", None) else None
+        frame = prune_spark(edges, some, pruner, position="n", partitions=1)
+        kept.append(frame.selectExpr("n", f"{i} as pruner"))
+    found = functools.reduce(pyspark.sql.DataFrame.unionByName, kept).toArrow()
+    by, rows = found.column("pruner").to_numpy(), found.column("n").to_numpy()
+    for i, pruner in enumerate(pruners):
+        assert np.sort(rows[by == i]).tolist() == np.flatnonzero(pruner.mask(graph)).tolist(), repr(pruner)
+
+
 def test_no_edges(session):
     edges = session.createDataFrame([], "source long, target int")
     kept = prune_spark(edges, None, LSP(keep=0.5, hash="identity"))
@@ -319,8 +363,9 @@ def test_bad_nodes_are_named(tables, change, said):
     edges, nodes = tables
     if "39" in change[0]:  # the ids have a gap: 38 and 40 are there, 39 is not
         edges = edges.selectExpr("source", "least(target + 1, 39) as target")
-    with pytest.raises(GraphError, match=said):
-        prune_spark(edges, nodes.selectExpr(*change), LSP(k=1, attributes=("neighbour",)))
+    for work in (prune_spark, fit_spark):
+        with pytest.raises(GraphError, match=said):
+            work(edges, nodes.selectExpr(*change), LSP(k=1, attributes=("neighbour",)))
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,10 @@ def fit_on(
 ) -> LSP:  # fmt: skip
     """The pruner fitted on the tables."""
     check(pruner)
-    seen = None if nodes is None else _items(nodes, (id,), "x", features)
-    return fitted(pruner, seen, _items(edges, ends, "edge_attr", edge_attr))
+    seen, rows = None if nodes is None else _items(nodes, (id,), "x", features), _items(edges, ends, "edge_attr", edge_attr)
+    if seen is not None:
+        _check_known(seen, rows)
+    return fitted(pruner, seen, rows)
 
 
 def _items(frame: DataFrame, ids: tuple[str, ...], name: str, columns: str | Sequence[str]) -> Items:
@@ -133,7 +135,7 @@ class Plan:
             hubs = self._hubs(chosen_from, None if most is None else degrees, hub)
         finally:
             degrees.unpersist()
-        task, joined = self._described(frame, chosen_from, allowed, broadcast)
+        task, joined = self._described(frame, allowed, broadcast)
         return self._selected(task, joined, partitions or self._tasks(), hubs, hub)
 
     def _tasks(self) -> int:
@@ -170,21 +172,19 @@ class Plan:
         names = (*self.edges.ids, *(() if values is None else values.columns))
         return [column(name) for name in dict.fromkeys((*names, *((self.position,) if self.position else ())))]
 
-    def _described(
-        self, frame: DataFrame, chosen_from: DataFrame, allowed: Budget, broadcast: bool | None
-    ) -> tuple[Select, DataFrame]:
+    def _described(self, frame: DataFrame, allowed: Budget, broadcast: bool | None) -> tuple[Select, DataFrame]:
         """The selecting task, and the edges with all that it needs of their ends."""
         want, rows = needs(self.pruner), self._rows()
         steps = 1 if getattr(self.pruner, "select", "bottom") == "bottom" else allowed.most
         ready = want.by_node and (want.neighbour or want.degree) and steps <= max(self._dim(), MOST_KEYS)
         if want.neighbour or want.degree:
-            some = self._about(chosen_from, want.neighbour, want.degree)
+            some = self._about(frame, want.neighbour, want.degree)
             task = Describe(self.pruner, rows if want.neighbour else None, want.degree, steps if ready else 0)
             width = 4 * steps if ready else 4 * self._dim() + 8
             frame = self._joined(frame, some.mapInArrow(task.run, task.schema), self.neighbour, broadcast, width)
         if want.owner:
             task = Describe(self.pruner, rows, False, 0)
-            told = self._about(chosen_from, True, False).mapInArrow(task.run, task.schema)
+            told = self._about(frame, True, False).mapInArrow(task.run, task.schema)
             told = told.withColumnRenamed(OF_NEIGHBOUR, OF_OWNER)
             frame = self._joined(frame, told, self.owner, broadcast, 4 * self._dim())
         select = Select(
@@ -204,9 +204,13 @@ class Plan:
         values = None if self.nodes is None else self.nodes.facts.values
         return 0 if values is None else values.dim or len(values.columns)
 
-    def _about(self, chosen_from: DataFrame, attributes: bool, degree: bool) -> DataFrame:
-        """A row for each node: its id, its attributes if asked for, how many edges have it as their neighbour."""
-        counts = _counted(chosen_from, self.neighbour).withColumnsRenamed({"owner": ID, "degree": DEGREE})
+    def _about(self, frame: DataFrame, attributes: bool, degree: bool) -> DataFrame:
+        """A row for each node: its id, its attributes if asked for, how many edges have it as their neighbour.
+
+        Without attributes the rows are those of the neighbours in `frame`. A node that is only its own neighbour is
+        one of them, with degree 0 where self-loops do not count: a free self-loop must find a row to be joined with.
+        """
+        counts = self._degrees(frame)
         if not attributes:
             return counts
         assert self.nodes is not None and self.nodes.facts.values is not None
@@ -214,6 +218,11 @@ class Plan:
             column(self.nodes.ids[0]).cast("long").alias(ID), *map(column, self.nodes.facts.values.columns)
         )
         return some.join(counts, ID, "left").fillna(0, [DEGREE]) if degree else some
+
+    def _degrees(self, frame: DataFrame) -> DataFrame:
+        """(id, degree) of every neighbour in `frame`; self-loops count where they are edges like any other."""
+        counts = F.lit(True) if self.pruner.self_loops == "edge" else column(self.owner) != column(self.neighbour)
+        return frame.groupBy(column(self.neighbour).cast("long").alias(ID)).agg(F.count_if(counts).alias(DEGREE))
 
     def _joined(self, frame: DataFrame, told: DataFrame, end: str, broadcast: bool | None, width: int) -> DataFrame:
         """The edges with what is told of one of their ends."""
