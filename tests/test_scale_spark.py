@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import os
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmark_helpers import figures, script, tiny_options
 from graphs import name_of
 from lsprune import (
     LSP,
@@ -487,6 +487,14 @@ def test_a_submitted_job_with_the_package_as_one_file_keeps_what_memory_keeps(tm
     assert done.returncode == 0, done.stderr[-2000:]
     kept = sorted(pq.read_table(tmp_path / "out")["n"].to_pylist())
     assert kept == np.flatnonzero(LSP(k=8).mask(Graph.from_edges(ends, num_nodes=30, x=x))).tolist()
+
+
+def test_the_benchmark_prints_every_figure_at_a_tiny_size(session, capsys):
+    script("spark", *tiny_options()["spark"])
+    figures(
+        capsys.readouterr().out, ("Spark  ", "Spark, cost of an edge", "Spark, shuffled", "memory  ", "Spark / memory")
+    )
+    assert session.range(3).count() == 3  # the session goes on
 
 
 def test_the_innermost_cause_is_what_is_said():

@@ -69,7 +69,8 @@ def fit_on(
 ) -> LSP:  # fmt: skip
     """The pruner fitted on the tables."""
     check(pruner)
-    seen, rows = None if nodes is None else _items(nodes, (id,), "x", features), _items(edges, ends, "edge_attr", edge_attr)
+    seen = None if nodes is None else _items(nodes, (id,), "x", features)
+    rows = _items(edges, ends, "edge_attr", edge_attr)
     if seen is not None:
         _check_known(seen, rows)
     return fitted(pruner, seen, rows)
