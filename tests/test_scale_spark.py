@@ -27,6 +27,7 @@ from lsprune import (
     OptionError,
     Projection,
     Threshold,
+    __version__,
 )
 from lsprune.baselines import Cosine, Jaccard, LocalDegree, LowDegree, Random, TopWeight
 from lsprune.hashing import Bins, Codebook, Identity, Signs
@@ -40,9 +41,9 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from lsprune.cli.spark import _cause  # noqa: E402
+from lsprune.cli.spark import _cause, _plainly  # noqa: E402
 from lsprune.scale.spark import budget as budgets  # noqa: E402
-from lsprune.scale.spark import fit_spark, plan, prune_spark  # noqa: E402
+from lsprune.scale.spark import fit_spark, plan, prune_spark, workers  # noqa: E402
 from lsprune.scale.spark.budget import Budget  # noqa: E402
 from lsprune.scale.spark.frames import Values  # noqa: E402
 from lsprune.scale.spark.tasks import OF_NEIGHBOUR, Select, _keys, packed  # noqa: E402
@@ -391,6 +392,50 @@ def test_a_missing_package_is_named(monkeypatch, tables):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependency, match=r"Spark needs pandas: pip install 'lsprune\[spark\]'"):
         prune_spark(*tables, LSP(k=1))
+
+
+def worker_python(folder: Path, code: str) -> str:
+    """A Python for workers that runs this code when it starts."""
+    (folder / "sitecustomize.py").write_text(code)
+    script = folder / "python"
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "lsprune":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+OLDER = "import lsprune; lsprune.__version__ = '0.0.1'"
+
+
+@pytest.mark.parametrize(("code", "said"), [(WITHOUT, "says: No module named 'lsprune'"), (OLDER, "has 0.0.1")])
+def test_workers_without_this_lsprune_are_named_in_one_sentence(session, tables, tmp_path, monkeypatch, code, said):
+    monkeypatch.setattr(session.sparkContext, "pythonExec", worker_python(tmp_path, code))
+    pattern = f"^lsprune {__version__} must be installed on every worker of Spark, but .* {said}; .*--py-files"
+    for work in (prune_spark, fit_spark):
+        with pytest.raises(MissingDependency, match=pattern):
+            work(*tables, LSP(k=1, hash="identity"))
+
+
+def test_workers_are_asked_once(tables, monkeypatch):
+    prune_spark(tables[0], None, LSP(k=1, hash="identity"))
+    monkeypatch.setattr(workers, "_answers", lambda session: pytest.fail("asked again"))
+    prune_spark(tables[0], None, LSP(k=1, hash="identity"))
+
+
+def test_a_worker_that_came_later_without_lsprune_is_one_line_too():
+    class Late(Exception):
+        __module__ = "pyspark.errors"
+
+    with pytest.raises(MissingDependency, match="must be installed on every worker of Spark") as error, _plainly():
+        raise Late("job aborted\nTraceback ...\nModuleNotFoundError: No module named 'lsprune'\n\tat java.X")
+    assert "\n" not in str(error.value)
 
 
 def test_nodes_must_be_given_where_they_are_looked_at(tables, graph):
