@@ -4,7 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check lint types format bench results report docs wheel clean
+LOWEST := .venv-lowest
+LOWEST_PYTHON ?= python3.11
+
+.PHONY: demo test lowest check lint types format bench results report docs wheel clean
 
 demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
@@ -12,7 +15,10 @@ demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them
 test: $(VENV)/dev  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2
 
-check: lint types test  ## what must pass before a commit
+lowest: $(LOWEST)/done  ## the tests that need no torch, with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -n 2 --doctest-ignore-import-errors -W ignore::DeprecationWarning
+
+check: lint types test lowest  ## what must pass before a commit
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -26,7 +32,6 @@ format: $(VENV)/dev  ## mend what ruff can mend
 	$(BIN)/ruff format .
 
 bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
-	$(PIP) --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 
 results: $(VENV)/dev  ## docs/results.md and its figures, from results/*.jsonl
@@ -57,8 +62,14 @@ $(VENV)/gnn: $(VENV)/core
 	@touch $@
 
 $(VENV)/dev: $(VENV)/gnn
-	$(PIP) --editable '.[gnn,dev,spark]'
+	$(PIP) --editable '.[gnn,dev,spark,bench]'
+	@touch $@
+
+$(LOWEST)/done: pyproject.toml constraints-lowest.txt
+	test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
+		--editable '.[plots,report,spark]' networkx pytest pytest-xdist hypothesis setuptools
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) $(LOWEST) build dist

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
+from collections.abc import Sequence
 
 from lsprune import LSP
 from lsprune.lab.datasets.generated import GENERATED, synthetic_dataset
 from lsprune.lab.stack import Stack
+from lsprune.lab.synthetic import Synthetic
+
+WARM_UP = 64  # graphs
 
 
-def main(executor: str) -> None:
+def measure(generator: Synthetic, executor: str) -> None:
     """Print the seconds of `fit` on the training graphs, and of `mask` on all of them."""
-    data = synthetic_dataset(GENERATED["synthetic"])
+    data = synthetic_dataset(generator)
     graphs = [Stack.of(part).graph() for part in (data.train, data.val, data.test)]
-    small = [Stack.of([part[i] for i in range(64)]).graph() for part in (data.train, data.val)]
+    small = [Stack.of([part[i] for i in range(min(WARM_UP, len(part)))]).graph() for part in (data.train, data.val)]
     pruner = LSP(k=3, hash="auto", select="bottom")
     pruner.fit(small[0], executor=executor).mask(small[1], executor=executor)  # compile
     start = time.perf_counter()
@@ -27,7 +32,16 @@ def main(executor: str) -> None:
     print(f"mask of {sum(graph.num_edges for graph in graphs):,} edges: {end - between:.1f} s")
 
 
-if __name__ == "__main__":
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the options and measure."""
+    whole = GENERATED["synthetic"]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--executor", default="cpu", choices=("cpu", "gpu"))
-    main(parser.parse_args().executor)
+    parser.add_argument("--classes", type=int, default=whole.classes)
+    parser.add_argument("--samples", type=int, default=whole.samples)
+    options = parser.parse_args(argv)
+    measure(dataclasses.replace(whole, classes=options.classes, samples=options.samples), options.executor)
+
+
+if __name__ == "__main__":
+    main()

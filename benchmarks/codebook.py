@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def quantise(view: View) -> None:
     view.runtime.spread(len(blocks), lambda i, _: read(*blocks[i]), 1)
 
 
-def main(edges: int, counts: list[int], executor: str) -> None:
+def measure(edges: int, counts: list[int], executor: str) -> None:
     """Print the seconds for `edges` edges."""
     run = runtime(executor=executor)
     view = view_of(edges, run)
@@ -70,10 +70,15 @@ def main(edges: int, counts: list[int], executor: str) -> None:
             print(f"    the words of {rows.shape[0]:,} edges are those of the cpu executor")
 
 
-if __name__ == "__main__":
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the options and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("edges", type=int, nargs="?", default=10_000_000)
     parser.add_argument("--words", type=int, nargs="+", default=[8_192, 32_768])
     parser.add_argument("--executor", default="cpu", choices=("cpu", "gpu", "reference"))
-    given = parser.parse_args()
-    main(given.edges, given.words, given.executor)
+    options = parser.parse_args(argv)
+    measure(options.edges, options.words, options.executor)
+
+
+if __name__ == "__main__":
+    main()

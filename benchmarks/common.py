@@ -7,7 +7,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 warnings.simplefilter("ignore")  # a benchmark graph is undirected and has nodes to isolate: nothing to warn about here
@@ -28,12 +28,25 @@ def least(tasks: Mapping[str, Callable[[], Any]], rounds: int = 7) -> dict[str, 
     return best
 
 
-def sizes(description: str) -> list[tuple[str, int, int]]:
+def sizes(description: str | None, argv: Sequence[str] | None = None) -> list[tuple[str, int, int]]:
     """(name, edges, nodes) of the graphs asked for on the command line; all by default."""
+    return sizes_of(size_options(description).parse_args(argv))
+
+
+def size_options(description: str | None) -> argparse.ArgumentParser:
+    """A parser of the options that say which graphs to measure on."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--size", choices=[*SIZES, "all"], default="all")
-    chosen = parser.parse_args().size
-    return [(name, *SIZES[name]) for name in SIZES if chosen in (name, "all")]
+    parser.add_argument("--edges", type=int, help="one graph with so many edges instead")
+    parser.add_argument("--nodes", type=int, help="its nodes (default: a tenth of the edges)")
+    return parser
+
+
+def sizes_of(options: argparse.Namespace) -> list[tuple[str, int, int]]:
+    """(name, edges, nodes) of the graphs that these options ask for."""
+    if options.edges is not None:
+        return [("own size", options.edges, options.nodes or max(options.edges // 10, 1))]
+    return [(name, *SIZES[name]) for name in SIZES if options.size in (name, "all")]
 
 
 def header(title: str) -> None:

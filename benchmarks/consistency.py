@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 
 from lsprune import LSP, Codebook, First, LocalRandom
 from lsprune.lab.synthetic import Synthetic
@@ -36,17 +37,19 @@ def pruners(k: int, seed: int) -> dict[str, Pruner]:
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print a line for each pruner."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--k", type=int, default=3)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--classes", type=int, default=20)
     parser.add_argument("--samples", type=int, default=2_000)
-    given = parser.parse_args()
+    parser.add_argument("--each", type=int, default=EACH, help="samples of a class that are compared")
+    given = parser.parse_args(argv)
     made = Synthetic(classes=given.classes, samples=given.samples, seed=given.seed).make()
-    compared, others = made.parted(CLASSES, EACH)
-    print(f"k={given.k}, {compared.y.size} samples of {CLASSES} classes; learned from {others.y.size} others")
+    classes = min(CLASSES, given.classes)
+    compared, others = made.parted(classes, given.each)
+    print(f"k={given.k}, {compared.y.size} samples of {classes} classes; learned from {others.y.size} others")
     for name, pruner in pruners(given.k, given.seed).items():
         begin = time.perf_counter()
         mask = pruner.fit(others.graph).mask(compared.graph)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -50,9 +52,19 @@ def naive(graph: Graph, pruner: LSP, numpy: bool) -> np.ndarray:
     return np.isin(np.arange(graph.num_edges), sorted(keep))
 
 
-def main() -> None:
-    small = Graph.from_edges(power_law(10_000, 1_000), num_nodes=1_000, x=features(1_000, DIM))
-    large = Graph.from_edges(power_law(1_000_000, 100_000), num_nodes=100_000, x=features(100_000, DIM))
+def graph_of(edges: int) -> Graph:
+    """A graph with a tenth as many nodes."""
+    nodes = max(edges // 10, 1)
+    return Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, DIM))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the rates, and whether the edges are the same."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edges", type=int, default=1_000_000, help="of the graph that lsprune prunes")
+    parser.add_argument("--naive-edges", type=int, default=10_000, help="of the graph that plain Python prunes")
+    options = parser.parse_args(argv)
+    small, large = graph_of(options.naive_edges), graph_of(options.edges)
     pruner, fitted = LSP(k=K).fit(small), LSP(k=K).fit(large)
     assert pruner.hash == Projection()
     fitted.mask(large, threads=THREADS)
@@ -63,13 +75,13 @@ def main() -> None:
         slow[numpy] = (time.perf_counter() - start) / small.num_edges
         same &= bool(np.array_equal(pruner.mask(small), expected))
     fast = least({"mask": lambda: fitted.mask(large, threads=THREADS)}, rounds=20)["mask"] / large.num_edges
-    header("against naive Python (10,000 edges; ours 1,000,000 edges)")
+    header(f"against naive Python ({small.num_edges:,} edges; ours {large.num_edges:,} edges)")
     line("naive, plain Python", f"{slow[False] * 1e6:.2f} us/edge")
     line("naive, a numpy dot for every edge and function", f"{slow[True] * 1e6:.2f} us/edge")
     line("lsprune mask", f"{fast * 1e9:.1f} ns/edge")
     line("rate / naive rate, plain Python", f"{slow[False] / fast:.0f}x", ">= 500")
     line("rate / naive rate, numpy dots", f"{slow[True] / fast:.0f}x")
-    line("the same edges at 10,000", str(same), "True")
+    line(f"the same edges at {small.num_edges:,}", str(same), "True")
 
 
 if __name__ == "__main__":

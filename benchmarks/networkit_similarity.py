@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import networkit as nk
 import numpy as np
 
@@ -41,8 +43,9 @@ def measure(name: str, edges: int, nodes: int) -> None:
     line("times faster", f"{times['networkit'] / times['lsprune']:.0f}x", ">= 10")
 
 
-def main() -> None:
-    for size in sizes(__doc__):
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures of the graphs asked for."""
+    for size in sizes(__doc__, argv):
         measure(*size)
 
 

@@ -6,12 +6,16 @@ Where an atom has more than two bonds: the share of its first two that other pru
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import sys
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
 from lsprune import LSP, First, LocalRandom, SymmetryWarning
+from lsprune.errors import LspruneError
 from lsprune.lab.datasets import load
 from lsprune.lab.stack import Stack
 from lsprune.pruners import Pruner
@@ -30,10 +34,18 @@ def pruners(seed: int) -> dict[str, Pruner]:
     }
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Print the shares of the training graphs."""
-    data = load("zinc")
-    graph = Stack.of(data.train).graph()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--graphs", type=int, help="only the first so many training graphs")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    options = parser.parse_args(argv)
+    warnings.simplefilter("ignore", SymmetryWarning)
+    try:
+        data = load("zinc")
+    except LspruneError as error:
+        sys.exit(f"error: {error}")
+    graph = Stack.of(data.train[: options.graphs]).graph()
     source, target = graph.ends()
     degree = np.bincount(source, minlength=graph.num_sources)
     chooses = degree > K
@@ -42,12 +54,11 @@ def main() -> None:
     before[source[target == source - 1]] = True
     print(f"atoms with a bond to the one before: {before.mean():.2f}")
     first = First(k=K, side="out").mask(graph) & chooses[source]
-    for seed in range(SEEDS):
+    for seed in range(options.seeds):
         for name, pruner in pruners(seed).items():
             kept = pruner.fit(graph, categories=data.categories).mask(graph)
             print(f"seed {seed}, {name}: {(kept & first).sum() / first.sum():.3f}")
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore", SymmetryWarning)
     main()

@@ -1,15 +1,16 @@
 """Effective resistance from spanning trees, from a solver of scipy and from NetworKit's: error and seconds.
 
 Both solvers solve Laplacian systems for random projections (Spielman and Srivastava). NetworKit takes so long that it
-is only tried on the small graph.
+is only tried on the small graph, and left out where it is not installed (extra bench).
 """
 
 from __future__ import annotations
 
+import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 
-import networkit as nk
 import numpy as np
 from scipy.sparse import coo_array, diags_array
 from scipy.sparse.linalg import cg
@@ -62,6 +63,9 @@ def by_scipy(found: Links) -> np.ndarray:
 
 def by_networkit(found: Links) -> np.ndarray:
     """From NetworKit."""
+    import networkit as nk
+
+    nk.setNumberOfThreads(THREADS)
     graph = nk.GraphFromCoo((found.low, found.high), n=found.nodes, directed=False)
     graph.indexEdges()
     centrality = nk.centrality.SpanningEdgeCentrality(graph, TOLERANCE)
@@ -76,19 +80,19 @@ def _laplacian(found: Links):
     return (diags_array(joined.sum(1)) - joined).tocsr()
 
 
-def measure(size: tuple[int, int]) -> None:
-    """Print the figures of one graph."""
-    graph, found = links(*size)
+def measure(nodes: int, edges: int, *, small: bool) -> None:
+    """Print the figures of one graph; of a small one beside the true resistances."""
+    graph, found = links(nodes, edges)
     by_trees(graph, found, 1)  # compile
     ways: dict[str, Callable[[], np.ndarray]] = {
         "256 trees, the default": lambda: by_trees(graph, found, 256),
         "4096 trees": lambda: by_trees(graph, found, 4096),
         f"scipy, {PROJECTIONS} projections": lambda: by_scipy(found),
     }
-    if size == SMALL:
+    if small and find_spec("networkit") is not None:
         ways["NetworKit"] = lambda: by_networkit(found)
-    true = exact(found) if size == SMALL else None
-    header(f"effective resistance: {found.low.size:,} links of {size[0]:,} nodes")
+    true = exact(found) if small else None
+    header(f"effective resistance: {found.low.size:,} links of {nodes:,} nodes")
     for name, way in ways.items():
         start = time.perf_counter()
         scores = way()
@@ -99,7 +103,18 @@ def measure(size: tuple[int, int]) -> None:
         line(name, said)
 
 
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures of a small and a large graph, or of one small graph of the size asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--edges", type=int, help="one small graph with so many edges instead")
+    parser.add_argument("--nodes", type=int, help="its nodes (default: a tenth of the edges)")
+    options = parser.parse_args(argv)
+    if options.edges is not None:
+        measure(options.nodes or max(options.edges // 10, 1), options.edges, small=True)
+        return
+    measure(*SMALL, small=True)
+    measure(*LARGE, small=False)
+
+
 if __name__ == "__main__":
-    nk.setNumberOfThreads(THREADS)
-    measure(SMALL)
-    measure(LARGE)
+    main()

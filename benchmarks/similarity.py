@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from common import DIM, THREADS, K, header, least, line, sizes
 from graphs import features, power_law
 from lsprune import LSP, Graph, prune
@@ -44,8 +46,9 @@ def measure(name: str, edges: int, nodes: int) -> None:
     line("Jaccard(k=8)", f"{times['jaccard'] * 1e3:.0f} ms", f"{times['alike'] / times['jaccard']:.2f}x of it")
 
 
-def main() -> None:
-    for size in sizes(__doc__):
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures of the graphs asked for."""
+    for size in sizes(__doc__, argv):
         measure(*size)
 
 

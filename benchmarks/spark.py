@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from lsprune.scale.spark import prune_spark
 
 DIM, K = 32, 8
 FILES = 8  # an edge table is in so many files
+WARM_UP = 100_000  # edges at most
 
 
 def tables(folder: Path, edges: int, nodes: int) -> None:
@@ -92,22 +93,25 @@ def measure(session: SparkSession, edges: int, broadcast: bool | None) -> None:
     line("Spark / memory", f"{spark / memory:.1f}x")
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures of every size asked for; a session that runs already is used and goes on."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, nargs="+", default=[1_000_000, 10_000_000, 100_000_000])
     parser.add_argument("--join", choices=["auto", "broadcast", "shuffle"], default="auto")
     parser.add_argument("--memory", default="8g", help="of the Java process")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
+    running = SparkSession.getActiveSession()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.driver.memory", given.memory)
-    session = builder.getOrCreate()
+    session = running or builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     broadcast = {"auto": None, "broadcast": True, "shuffle": False}[given.join]
-    measure(session, 100_000, broadcast)  # compiled and warm
+    measure(session, min(WARM_UP, *given.edges), broadcast)  # compiled and warm
     for edges in given.edges:
         measure(session, edges, broadcast)
-    session.stop()
+    if running is None:
+        session.stop()
 
 
 if __name__ == "__main__":

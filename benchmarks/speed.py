@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch_geometric.data import Data
 from torch_geometric.utils import coalesce, dropout_edge
@@ -48,8 +50,9 @@ def measure(name: str, edges: int, nodes: int) -> None:
     line("fit / dropout_edge", f"{times['fit'] / drop:.2f}x", "<= 1")
 
 
-def main() -> None:
-    for size in sizes(__doc__):
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print the figures of the graphs asked for."""
+    for size in sizes(__doc__, argv):
         measure(*size)
 
 

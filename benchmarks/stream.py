@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from lsprune.scale.memory import show_size
 from lsprune.scale.stream import prune_stream
 
 CHUNK = 1 << 22
+MIDDLE, BEYOND = 1 << 31, 2_150_000_000  # a position that 32 bits cannot hold, and edges to go past it
 
 
 def generate(folder: Path, edges: int, nodes: int, dim: int, ordered: bool) -> None:
@@ -79,9 +81,9 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
         print(f"in memory  {least:8.1f} s   ratio stream / memory {seconds / least:.2f}")
 
 
-def beyond(folder: Path) -> None:
+def beyond(folder: Path, edges: int = BEYOND, middle: int = MIDDLE) -> None:
     """A sparse .npy of 2.15 G edges, self-loops of node 0 but for some marked edges around position 2^31."""
-    edges, nodes, middle = 2_150_000_000, 1000, 1 << 31
+    nodes = 1000
     rng = np.random.default_rng(0)
     marked = np.unique(np.concatenate([middle + rng.integers(-500, 500, 400), [0, 1, edges - 1]]))
     ends = np.stack([rng.integers(1, nodes, marked.size), rng.integers(1, 40, marked.size)]).astype(np.int32)
@@ -100,7 +102,8 @@ def beyond(folder: Path) -> None:
     print(f"peak memory {show_size(found.peak_memory)}, stages {found.stages}")
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the options and measure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edges", type=float, default=1e8)
     parser.add_argument("--nodes", type=float, default=1e7)
@@ -112,7 +115,7 @@ def main() -> None:
     parser.add_argument("--only-stream", action="store_true", help="not in memory too")
     parser.add_argument("--sorted", action="store_true")
     parser.add_argument("--beyond", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     folder = Path(tempfile.mkdtemp(dir=options.folder))
     try:
         needed = options.edges * (8 + 22) + options.nodes * (options.dim * 4 + 100)

@@ -8,6 +8,8 @@ probability 1/6 for each node, 1/36 for both of a pair. Run it: `python examples
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -62,9 +64,16 @@ def consistent() -> tuple[int, int]:
     return sum(any(confused(graph, mask)) for mask in ranked), len(ranked)
 
 
-if __name__ == "__main__":
-    print(
-        f"random pruning confuses a pair with probability {exact_probability():.4%} (1/36), simulated {simulated():.4%}"
-    )
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print how often each kind of pruning confuses a pair."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--draws", type=int, default=20_000, help="seeds of the simulation")
+    draws = parser.parse_args(argv).draws
+    chance, share = exact_probability(), simulated(draws)
+    print(f"random pruning confuses a pair with probability {chance:.4%} (1/36), simulated {share:.4%}")
     wrong, seen = consistent()
     print(f"consistent pruning that keeps the signs of class 1 confuses {wrong} pairs in {seen} draws")
+
+
+if __name__ == "__main__":
+    main()

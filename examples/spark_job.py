@@ -6,14 +6,26 @@ under another name, for Spark ships no file that ends in .whl; see docs/scale.md
 
 from __future__ import annotations
 
-import sys
+import argparse
+from collections.abc import Sequence
 
-from pyspark.sql import SparkSession
 
-from lsprune import LSP
-from lsprune.scale.spark import prune_spark
+def main(argv: Sequence[str] | None = None) -> None:
+    """Read the arguments, prune and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("edges", metavar="EDGES", help="Parquet with columns source and target")
+    parser.add_argument("nodes", metavar="NODES", help="Parquet with columns id and x")
+    parser.add_argument("out", metavar="OUT", help="the folder to write; it must not exist")
+    options = parser.parse_args(argv)
+
+    from pyspark.sql import SparkSession
+
+    from lsprune import LSP
+    from lsprune.scale.spark import prune_spark
+
+    read = SparkSession.builder.appName("lsprune").getOrCreate().read.parquet
+    prune_spark(read(options.edges), read(options.nodes), LSP(k=8)).write.parquet(options.out)
+
 
 if __name__ == "__main__":
-    edges, nodes, out = sys.argv[1:]
-    read = SparkSession.builder.appName("lsprune").getOrCreate().read.parquet
-    prune_spark(read(edges), read(nodes), LSP(k=8)).write.parquet(out)
+    main()

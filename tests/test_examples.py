@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -13,6 +14,39 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
 import parquet_pipeline
 import shared_neighbours
+
+FOLDER = Path(shared_neighbours.__file__).parent
+EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_help_says_how_to_call_it(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    if name == "train_pruned":
+        pytest.importorskip("torch_geometric")
+    monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: {name}.py")
+
+
+@pytest.mark.parametrize("arguments", [[], ["edges.parquet"], ["a", "b", "c", "d"]])
+def test_the_spark_job_says_what_it_needs(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    import spark_job
+
+    with pytest.raises(SystemExit) as end:
+        spark_job.main(arguments)
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("usage: ") and "EDGES NODES OUT" in said
+    assert "error: " in said.splitlines()[-1]
+
+
+def test_shared_neighbours_prints_both_chances(capsys: pytest.CaptureFixture[str]):
+    shared_neighbours.main(["--draws", "60"])
+    random, consistent = capsys.readouterr().out.splitlines()
+    assert "probability 2.7778% (1/36), simulated " in random
+    assert "confuses 0 pairs" in consistent
 
 
 def test_random_pruning_confuses_a_pair_once_in_36():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -40,6 +42,21 @@ def test_the_wheel_builds_and_works(tmp_path):
     assert (
         subprocess.run(module, capture_output=True, text=True, check=True).stdout == f"lsprune {lsprune.__version__}\n"
     )
+
+
+def test_the_lowest_versions_are_those_that_the_package_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    floors = dict(re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", one).groups() for one in asked)
+    lines = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    lowest = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    for name, version in lowest.items():
+        floor = floors[name]
+        assert f"{version}.".startswith(f"{floor}.") and set(version.removeprefix(floor)) <= set(".0"), name
+    needed = {re.match(r"[\w-]+", one).group() for one in project["dependencies"]}
+    assert needed <= set(lowest)
+    for extra in ("spark", "plots", "report"):
+        assert {re.match(r"[\w-]+", one).group() for one in project["optional-dependencies"][extra]} <= set(lowest)
 
 
 def test_the_version_is_written_in_one_place():

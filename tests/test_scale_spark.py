@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmark_helpers import figures, script, tiny_options
 from graphs import name_of
 from lsprune import (
     LSP,
@@ -25,9 +27,10 @@ from lsprune import (
     OptionError,
     Projection,
     Threshold,
+    __version__,
 )
 from lsprune.adapters.files import read_edges
-from lsprune.baselines import Cosine, Jaccard, LowDegree, Random, TopWeight
+from lsprune.baselines import Cosine, Jaccard, LocalDegree, LowDegree, Random, TopWeight
 from lsprune.errors import BipartiteWarning
 from lsprune.hashing import Bins, Codebook, Identity, Signs
 from lsprune.kernels.mix import OWNER, draw
@@ -40,10 +43,10 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from lsprune.cli.spark import _cause, _check_paths  # noqa: E402
+from lsprune.cli.spark import _cause, _check_paths, _plainly  # noqa: E402
 from lsprune.scale import prune_stream  # noqa: E402
 from lsprune.scale.spark import budget as budgets  # noqa: E402
-from lsprune.scale.spark import fit_spark, plan, prune_spark  # noqa: E402
+from lsprune.scale.spark import fit_spark, plan, prune_spark, workers  # noqa: E402
 from lsprune.scale.spark.budget import Budget  # noqa: E402
 from lsprune.scale.spark.frames import Values  # noqa: E402
 from lsprune.scale.spark.tasks import OF_NEIGHBOUR, Select, _keys, packed  # noqa: E402
@@ -213,6 +216,48 @@ def test_all_or_nothing(tables, graph, budget, loops):
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))
 
 
+LOOP_PRUNERS = [  # the other pruners meet self-loops in CASES
+    LowDegree(k=1),
+    LowDegree(k=1, self_loops="edge"),
+    LocalDegree(k=2, side="out"),
+    LocalDegree(k=1, self_loops="drop"),
+    LSP(keep=0.4, hash=Identity(), weights="degree"),
+    LSP(k=1, hash=Identity(), weights="degree", self_loops="edge", side="out"),
+    LSP(k=70, hash=Identity(), weights="degree"),  # the degrees travel, not the keys
+    LSP(k=2, attributes=("neighbour",), weights="degree"),
+]
+
+
+@pytest.fixture(scope="module")
+def looped(session):
+    """Random edges and parallel ones, loops everywhere; of the last nodes some have nothing but loops, some nothing."""
+    rng = np.random.default_rng(4)
+    count, nodes = 120, 24
+    ends = rng.integers(0, 16, (2, count))
+    ends[1, 70:80] = ends[0, 70:80]
+    ends[:, 80:84], ends[:, 84:88] = 17, [[18, 19, 0, 20], [18, 19, 21, 3]]  # 21 is owner only, 20 neighbour only
+    ends[:, 88:] = ends[:, rng.integers(0, 88, count - 88)]
+    x = rng.standard_normal((nodes, 2)).astype(np.float32)
+    graph = Graph.from_edges(ends, num_nodes=nodes, x=x)
+    edges = session.createDataFrame(pa.table({"source": ends[0], "target": ends[1], "n": np.arange(count)}))
+    rows = pa.array(x.tolist(), pa.list_(pa.float32()))
+    return graph, edges.persist(), session.createDataFrame(pa.table({"id": np.arange(nodes), "x": rows})).persist()
+
+
+def test_self_loops_are_treated_as_in_memory(looped):
+    graph, edges, nodes = looped
+    pruners = [pruner.fit(graph) for pruner in LOOP_PRUNERS]  # fewer jobs than fitting on Spark, the same pruner
+    kept = []
+    for i, pruner in enumerate(pruners):
+        some = nodes if getattr(pruner, "fitted", None) else None
+        frame = prune_spark(edges, some, pruner, position="n", partitions=1)
+        kept.append(frame.selectExpr("n", f"{i} as pruner"))
+    found = functools.reduce(pyspark.sql.DataFrame.unionByName, kept).toArrow()
+    by, rows = found.column("pruner").to_numpy(), found.column("n").to_numpy()
+    for i, pruner in enumerate(pruners):
+        assert np.sort(rows[by == i]).tolist() == np.flatnonzero(pruner.mask(graph)).tolist(), repr(pruner)
+
+
 def test_no_edges(session):
     edges = session.createDataFrame([], "source long, target int")
     kept = prune_spark(edges, None, LSP(keep=0.5, hash="identity"))
@@ -350,8 +395,9 @@ def test_bad_nodes_are_named(tables, change, said):
     edges, nodes = tables
     if "39" in change[0]:  # the ids have a gap: 38 and 40 are there, 39 is not
         edges = edges.selectExpr("source", "least(target + 1, 39) as target")
-    with pytest.raises(GraphError, match=said):
-        prune_spark(edges, nodes.selectExpr(*change), LSP(k=1, attributes=("neighbour",)))
+    for work in (prune_spark, fit_spark):
+        with pytest.raises(GraphError, match=said):
+            work(edges, nodes.selectExpr(*change), LSP(k=1, attributes=("neighbour",)))
 
 
 @pytest.mark.parametrize(
@@ -377,6 +423,50 @@ def test_a_missing_package_is_named(monkeypatch, tables):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependency, match=r"Spark needs pandas: pip install 'lsprune\[spark\]'"):
         prune_spark(*tables, LSP(k=1))
+
+
+def worker_python(folder: Path, code: str) -> str:
+    """A Python for workers that runs this code when it starts."""
+    (folder / "sitecustomize.py").write_text(code)
+    script = folder / "python"
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+WITHOUT = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "lsprune":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+"""
+OLDER = "import lsprune; lsprune.__version__ = '0.0.1'"
+
+
+@pytest.mark.parametrize(("code", "said"), [(WITHOUT, "says: No module named 'lsprune'"), (OLDER, "has 0.0.1")])
+def test_workers_without_this_lsprune_are_named_in_one_sentence(session, tables, tmp_path, monkeypatch, code, said):
+    monkeypatch.setattr(session.sparkContext, "pythonExec", worker_python(tmp_path, code))
+    pattern = f"^lsprune {__version__} must be installed on every worker of Spark, but .* {said}; .*--py-files"
+    for work in (prune_spark, fit_spark):
+        with pytest.raises(MissingDependency, match=pattern):
+            work(*tables, LSP(k=1, hash="identity"))
+
+
+def test_workers_are_asked_once(tables, monkeypatch):
+    prune_spark(tables[0], None, LSP(k=1, hash="identity"))
+    monkeypatch.setattr(workers, "_answers", lambda session: pytest.fail("asked again"))
+    prune_spark(tables[0], None, LSP(k=1, hash="identity"))
+
+
+def test_a_worker_that_came_later_without_lsprune_is_one_line_too():
+    class Late(Exception):
+        __module__ = "pyspark.errors"
+
+    with pytest.raises(MissingDependency, match="must be installed on every worker of Spark") as error, _plainly():
+        raise Late("job aborted\nTraceback ...\nModuleNotFoundError: No module named 'lsprune'\n\tat java.X")
+    assert "\n" not in str(error.value)
 
 
 def test_nodes_must_be_given_where_they_are_looked_at(tables, graph):
@@ -544,6 +634,14 @@ def test_a_submitted_job_with_the_package_as_one_file_keeps_what_memory_keeps(tm
     assert done.returncode == 0, done.stderr[-2000:]
     kept = sorted(pq.read_table(tmp_path / "out")["n"].to_pylist())
     assert kept == np.flatnonzero(LSP(k=8).mask(Graph.from_edges(ends, num_nodes=30, x=x))).tolist()
+
+
+def test_the_benchmark_prints_every_figure_at_a_tiny_size(session, capsys):
+    script("spark", *tiny_options()["spark"])
+    figures(
+        capsys.readouterr().out, ("Spark  ", "Spark, cost of an edge", "Spark, shuffled", "memory  ", "Spark / memory")
+    )
+    assert session.range(3).count() == 3  # the session goes on
 
 
 def test_the_innermost_cause_is_what_is_said():

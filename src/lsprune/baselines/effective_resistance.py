@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lsprune.baselines.csgraph import components
 from lsprune.baselines.whole import Items, Links, WholeGraph, links_of
 from lsprune.checks import set_whole
 from lsprune.errors import GraphError
@@ -108,11 +109,10 @@ def _adjacency(low: Array, high: Array, nodes: int) -> tuple[Array, Array, Array
 def _roots(low: Array, high: Array, degree: Array) -> Array:
     """1 for one node of every component: walks end soonest at the one with most links; of several, the first."""
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
 
     nodes = degree.shape[0]
     matrix = coo_array((np.ones(low.shape[0], np.int8), (low, high)), shape=(nodes, nodes))
-    label = connected_components(matrix, directed=False)[1] if nodes else np.zeros(0, np.int32)
+    label = components(matrix)[1]
     order = np.lexsort((-degree, label))
     root = np.zeros(nodes, np.uint8)
     root[order[np.append(True, label[order][1:] != label[order][:-1])] if order.size else order] = 1

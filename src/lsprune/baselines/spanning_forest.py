@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lsprune.baselines.csgraph import minimum_forest
 from lsprune.baselines.whole import Items, WholeGraph, links_of
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
@@ -39,7 +40,6 @@ class SpanningForest(WholeGraph):
 def forest(graph: Graph, items: Items, order: Array) -> Array:
     """True for the items of the spanning forest that prefers those that come first in `order`."""
     from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import minimum_spanning_tree
 
     links, found = links_of(graph, items), np.zeros(items.draw.shape[0], bool)
     order = order[links.of_item[order] >= 0]
@@ -48,5 +48,5 @@ def forest(graph: Graph, items: Items, order: Array) -> Array:
         return found
     rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
     matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
-    found[order[minimum_spanning_tree(matrix.tocsr()).data.astype(np.int64) - 1]] = True
+    found[order[minimum_forest(matrix).astype(np.int64) - 1]] = True
     return found

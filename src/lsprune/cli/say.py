@@ -60,8 +60,11 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
+    if not console.is_interactive:  # a disabled bar would not do: rich before 14.2 prints an empty line for it
+        yield lambda name: None
+        return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total)
         started = False
 

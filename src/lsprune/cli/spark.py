@@ -203,8 +203,17 @@ def _plainly() -> Iterator[None]:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
         lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        if any(line.startswith("ModuleNotFoundError: No module named 'lsprune") for line in lines):
+            raise MissingDependency(_lacking()) from None
         ours = [line for line in lines if line.startswith("lsprune.errors.")]
         raise (GraphError(ours[-1].partition(": ")[2]) if ours else FormatError(f"Spark: {_cause(lines)}")) from None
+
+
+def _lacking() -> str:
+    """What to say of a worker that came after the workers were asked."""
+    from lsprune.scale.spark.workers import lacking
+
+    return lacking("one of them has no module named lsprune")
 
 
 def _cause(lines: list[str]) -> str:

@@ -78,7 +78,8 @@ class Bars(Watcher):
         self.progress.update(self._runs, completed=self.done)
 
     def close(self) -> None:
-        self.progress.stop()
+        if not self.progress.disable:  # rich before 14.2 prints an empty line even then
+            self.progress.stop()
 
 
 class TensorBoard(Watcher):

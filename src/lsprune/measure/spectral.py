@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.apply import owner_factors
+from lsprune.baselines.csgraph import components
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.disturb import check_count
@@ -87,11 +88,9 @@ def laplacian(source: Array, target: Array, weight: Array, nodes: int) -> Any:
 
 def smooth_signals(whole: Any, count: int, seed: int) -> Array:
     """The lowest non-trivial eigenvectors of D^-1 L on the largest component, `[N, <= count]`; 0 on all other nodes."""
-    from scipy.sparse.csgraph import connected_components
-
     nodes = whole.shape[0]
     degree = whole.diagonal()
-    _, member = connected_components(whole, directed=False) if nodes else (0, np.zeros(0, np.int64))
+    _, member = components(whole)
     inside = np.flatnonzero(member == np.bincount(member).argmax()) if nodes else member
     count = min(count, inside.size - 1)
     if count < 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.baselines.csgraph import components
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.disturb import check_count
@@ -50,20 +51,18 @@ def structure(
     >>> after.components, after.isolated, after.degrees[-1], after.homophily
     (2, 0, 1.0, 0.5)
     """
-    from scipy.sparse.csgraph import connected_components
-
     if side not in (None, *SIDES):
         raise OptionError(f'side must be "in", "out" or None, got {side!r}')
     check_count("sample", sample)
     check_count("seed", seed, 0)
     joined = undirected(graph, mask)
     source, target = one_range(graph, mask)
-    components, member = connected_components(joined, directed=False)
+    count, member = components(joined)
     nodes, degree = graph.num_nodes, degrees(graph, mask, side)
     return Structure(
         nodes=nodes,
         edges=int(source.size),
-        components=int(components),
+        components=count,
         largest=float(np.bincount(member).max() / nodes) if nodes else float("nan"),
         isolated=int((np.diff(joined.indptr) == 0).sum()),
         degree_mean=float(degree.mean()) if degree.size else float("nan"),

@@ -43,7 +43,7 @@ def prune_spark(
 
     A few small jobs run at once (checks, `fit` if the pruner is not fitted, degrees for `keep`); the selection itself
     runs when the result is used. The tables must be the same each time they are read. Ids are whole numbers >= 0.
-    Needs `pip install 'lsprune[spark]'` and Java 17.
+    Needs `pip install 'lsprune[spark]'` and Java 17, and lsprune on every worker.
 
     Args:
         edges: a row for each edge. nodes: a row for each node; None where the pruner looks at no node attributes.
@@ -63,8 +63,10 @@ def prune_spark(
     """
     _check_installed()
     from lsprune.scale.spark.plan import Tables, prepared
+    from lsprune.scale.spark.workers import check_workers
 
     tables = Tables(edges, (source, target), edge_attr, (nodes, targets), (id, target_id), (features, target_features))
+    check_workers(edges.sparkSession)
     plan = prepared(tables.checked(bipartite), pruner, position)
     return plan.pruned(partitions, broadcast, hub)
 
@@ -87,8 +89,10 @@ def fit_spark(
     """The pruner fitted on these tables, equal to `pruner.fit` on the same graph in memory; arguments as above."""
     _check_installed()
     from lsprune.scale.spark.plan import Tables, fit_on
+    from lsprune.scale.spark.workers import check_workers
 
     tables = Tables(edges, (source, target), edge_attr, (nodes, targets), (id, target_id), (features, target_features))
+    check_workers(edges.sparkSession)
     return fit_on(tables.checked(bipartite), pruner)
 
 

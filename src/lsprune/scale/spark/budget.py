@@ -94,7 +94,7 @@ class _Prefixes:
             inside = first[(first >> np.uint64(16)) == np.uint64(self.prefix)] & np.uint64(0xFFFF)
             counts += np.bincount(inside.astype(np.int64), minlength=1 << 16)
         found = np.flatnonzero(counts)
-        yield pa.record_batch({"prefix": pa.array(found), "count": pa.array(counts[found])})
+        yield pa.RecordBatch.from_pydict({"prefix": pa.array(found), "count": pa.array(counts[found])})
 
 
 @dataclass(frozen=True)
@@ -109,4 +109,4 @@ class _Near:
         for batch in batches:
             owner = numbers(batch.column("owner")).astype(np.int64)
             first = draw(self.seed, OWNER, owner) >> np.uint64(64 - self.bits)
-            yield pa.record_batch({"id": pa.array(owner[first == np.uint64(self.prefix)])})
+            yield pa.RecordBatch.from_pydict({"id": pa.array(owner[first == np.uint64(self.prefix)])})

@@ -55,7 +55,7 @@ class Attributes:
                 bad = self._said(table, block[row], row)
                 break
             totals = self._added(totals, here)
-        yield pa.record_batch(
+        yield pa.RecordBatch.from_pydict(
             {"totals": pa.array([totals.tobytes()], pa.binary()), "bad": pa.array([bad], pa.string())}
         )
 

@@ -87,9 +87,7 @@ def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
             raise GraphError(f"{name} must be a table with ids and attributes, which this pruner looks at, got None")
     seen = tables.items(wanted)
     rows = tables.edge_items(want.edge)
-    for end, items in enumerate(seen if tables.bipartite else seen[:1]):
-        if items is not None:
-            _check_known(items, rows, (end,) if tables.bipartite else (0, 1))
+    _check_ends(seen, rows, tables.bipartite)
     if learning:
         assert isinstance(pruner, LSP)
         pruner = fitted(pruner, seen, rows)  # which looks at all attributes that are needed later
@@ -112,13 +110,22 @@ def _check_finite(*tables: Items | None) -> None:
 def fit_on(tables: Tables, pruner: LSP) -> LSP:
     """The pruner fitted on the tables."""
     check(pruner)
-    return fitted(pruner, tables.items((True, True)), tables.edge_items(True))
+    seen, rows = tables.items((True, True)), tables.edge_items(True)
+    _check_ends(seen, rows, tables.bipartite)
+    return fitted(pruner, seen, rows)
 
 
 def _items(frame: DataFrame, ids: tuple[str, ...], name: str, columns: str | Sequence[str], hint: str = "") -> Items:
     for one in ids:
         check_ids(frame, one)
     return Items(frame, look(frame, ids, values_of(frame, name, columns, hint)), ids)
+
+
+def _check_ends(seen: Ends, rows: Items, bipartite: bool) -> None:
+    """GraphError as by `_check_known`, for the table of each kind of nodes."""
+    for end, items in enumerate(seen if bipartite else seen[:1]):
+        if items is not None:
+            _check_known(items, rows, (end,) if bipartite else (0, 1))
 
 
 def _check_known(nodes: Items, edges: Items, ends: tuple[int, ...]) -> None:
@@ -182,7 +189,7 @@ class Plan:
             hubs = self._hubs(chosen_from, None if most is None else degrees, hub)
         finally:
             degrees.unpersist()
-        task, joined = self._described(frame, chosen_from, allowed, broadcast)
+        task, joined = self._described(frame, allowed, broadcast)
         return self._selected(task, joined, partitions or self._tasks(), hubs, hub)
 
     def _tasks(self) -> int:
@@ -219,22 +226,20 @@ class Plan:
         names = (*self.edges.ids, *(() if values is None else values.columns))
         return [column(name) for name in dict.fromkeys((*names, *((self.position,) if self.position else ())))]
 
-    def _described(
-        self, frame: DataFrame, chosen_from: DataFrame, allowed: Budget, broadcast: bool | None
-    ) -> tuple[Select, DataFrame]:
+    def _described(self, frame: DataFrame, allowed: Budget, broadcast: bool | None) -> tuple[Select, DataFrame]:
         """The selecting task, and the edges with all that it needs of their ends."""
         want, own, other = needs(self.pruner), self.nodes[self.owners], self.nodes[1 - self.owners]
         steps = functions_needed(self.pruner, allowed.most)
         ready = want.by_node and (want.neighbour or want.degree) and steps <= max(_dim(other), MOST_KEYS)
         if want.neighbour or want.degree:
-            some = self._about(chosen_from, other, want.neighbour, want.degree)
+            some = self._about(frame, other, want.neighbour, want.degree)
             task = Describe(self.pruner, _rows(other) if want.neighbour else None, want.degree, steps if ready else 0)
             width = 4 * steps if ready else 4 * _dim(other) + 8
             told = some.mapInArrow(task.run, task.schema)
             frame = self._joined(frame, told, other, self.neighbour, broadcast, width)
         if want.owner:
             task = Describe(self.pruner, _rows(own), False, 0)
-            told = self._about(chosen_from, own, True, False).mapInArrow(task.run, task.schema)
+            told = self._about(frame, own, True, False).mapInArrow(task.run, task.schema)
             told = told.withColumnRenamed(OF_NEIGHBOUR, OF_OWNER)
             frame = self._joined(frame, told, own, self.owner, broadcast, 4 * _dim(own))
         select = Select(
@@ -245,14 +250,24 @@ class Plan:
         )  # fmt: skip
         return select, frame
 
-    def _about(self, chosen_from: DataFrame, nodes: Items | None, attributes: bool, degree: bool) -> DataFrame:
-        """A row for each node: its id, its attributes if asked for, how many edges have it as their neighbour."""
-        counts = _counted(chosen_from, self.neighbour).withColumnsRenamed({"owner": ID, "degree": DEGREE})
+    def _about(self, frame: DataFrame, nodes: Items | None, attributes: bool, degree: bool) -> DataFrame:
+        """A row for each node: its id, its attributes if asked for, how many edges have it as their neighbour.
+
+        Without attributes the rows are those of the neighbours in `frame`. A node that is only its own neighbour is
+        one of them, with degree 0 where self-loops do not count: a free self-loop must find a row to be joined with.
+        """
+        counts = self._degrees(frame)
         if not attributes:
             return counts
         assert nodes is not None and nodes.facts.values is not None
         some = nodes.frame.select(column(nodes.ids[0]).cast("long").alias(ID), *map(column, nodes.facts.values.columns))
         return some.join(counts, ID, "left").fillna(0, [DEGREE]) if degree else some
+
+    def _degrees(self, frame: DataFrame) -> DataFrame:
+        """(id, degree) of every neighbour in `frame`; self-loops count where they are edges like any other."""
+        all_count = self.bipartite or self.pruner.self_loops == "edge"
+        counts = F.lit(True) if all_count else column(self.owner) != column(self.neighbour)
+        return frame.groupBy(column(self.neighbour).cast("long").alias(ID)).agg(F.count_if(counts).alias(DEGREE))
 
     def _joined(
         self, frame: DataFrame, told: DataFrame, nodes: Items | None, end: str, broadcast: bool | None, width: int

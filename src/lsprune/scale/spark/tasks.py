@@ -108,7 +108,7 @@ class Describe:
             else:
                 out |= {} if self.rows is None else {OF_NEIGHBOUR: self.rows.bytes_of(table)}
                 out |= {} if degree is None else {DEGREE: pa.array(degree)}
-            yield pa.record_batch(out)
+            yield pa.RecordBatch.from_pydict(out)
 
 
 @dataclass(frozen=True)
