@@ -6,7 +6,9 @@ Libraries that take long to import (numba, pyarrow) are loaded by the command th
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -43,14 +45,17 @@ from lsprune.cli.options import (
 from lsprune.cli.report import figures_command, report_command
 from lsprune.cli.say import (
     INTERRUPTED,
+    Group,
     Json,
     Report,
     comparison_table,
     errors,
     kept_table,
     registry_table,
+    say_interrupted,
     show,
     steps,
+    tell,
     training_table,
 )
 from lsprune.cli.spark import spark_prune_command
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="lsprune",
+    cls=Group,
     help="""Prune the edges of a graph so that a graph neural network trains on less and learns as much.
 
     Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
@@ -76,12 +82,14 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; the entry point of the `lsprune` script. Ctrl-C is one line and exit code 130."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
     try:
         app(prog_name="lsprune")
     except SystemExit as end:
         if end.code == INTERRUPTED:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was
-            typer.echo("interrupted", err=True)
+            say_interrupted()
         raise
 
 
@@ -89,7 +97,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from lsprune import __version__
 
-        typer.echo(f"lsprune {__version__}")
+        tell(f"lsprune {__version__}")
         raise typer.Exit
 
 
@@ -255,9 +263,9 @@ def demo_command(
         show({"pruning": reports, "training": trained, "report": report}, True, str)
     elif trained:
         show(trained, False, lambda: training_table(trained))
-        typer.echo(f"Report: {report}" if report else "For a page with plots: pip install 'lsprune[report]'")
+        tell(f"Report: {report}" if report else "For a page with plots: pip install 'lsprune[report]'")
     else:
-        typer.echo("To see what pruning does to training: pip install 'lsprune[gnn]'")
+        tell("To see what pruning does to training: pip install 'lsprune[gnn]'")
 
 
 def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lsprune.cli.own import EdgeAttr, Features, GraphFile, Label, Labels, Shares, Source, Target, own_files, shares_of
-from lsprune.cli.say import Json, Report, errors, framed, show
+from lsprune.cli.say import Json, Report, errors, framed, show, tell
 from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
 from lsprune.errors import OptionError
 
@@ -91,7 +91,7 @@ def compare_command(
         if found:
             show(said, False, lambda: compared_table(study.title, found))
         for line in _lines(said, paged):
-            typer.echo(line)
+            tell(line)
 
 
 def _lines(said: Report, paged: bool) -> Iterator[str]:

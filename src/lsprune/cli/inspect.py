@@ -20,7 +20,7 @@ from lsprune.cli.own import (
     own_files,
     shares_of,
 )
-from lsprune.cli.say import Json, errors, framed, show, steps
+from lsprune.cli.say import Json, errors, framed, show, steps, tell
 from lsprune.cli.study import listed
 
 if TYPE_CHECKING:
@@ -101,11 +101,12 @@ def inspect_command(
         show(said, False, lambda: kept_table(tried))
         for word, meaning in NOTES.items():
             if (word != "same" or stability) and (word != "one class" or tried[0].homophily is not None):
-                typer.echo(f"{word}: {meaning}")
+                tell(f"{word}: {meaning}")
         needs = "" if found.classes else ", which needs labels (--label or --labels)"
-        typer.echo(f"{advice}\nWhat is lost, only training tells{needs}: {command}")
+        tell(advice)
+        tell(f"What is lost, only training tells{needs}: {command}")
         if plot is not None:
-            typer.echo(f"Plot: {plot}")
+            tell(f"Plot: {plot}")
 
 
 def portrait_table(name: str, found: Portrait) -> Table:
