@@ -162,7 +162,8 @@ def prune_command(
         bool, typer.Option("--stream", help="For graphs that do not fit in memory; IN may be a folder.")
     ] = False,
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="With --stream: ceiling of memory (default 2GB).")
+        str | None,
+        typer.Option(metavar="SIZE", help="Ceiling of memory (default: what is available, with --stream 2GB)."),
     ] = None,
     scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder of scratch files.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="With --stream: go on with a run that was stopped.")] = False,
@@ -193,11 +194,16 @@ def prune_command(
     with errors():
         pruner = make_pruner(method, preset, pruner_options(options, hashing))
         if streamed:
-            more = {"map_ids": map_ids, "memory": memory or "2GB", "scratch": scratch, "resume": resume}
+            more = {
+                "map_ids": map_ids,
+                "memory": "2GB" if memory is None else memory,
+                "scratch": scratch,
+                "resume": resume,
+            }
             report = stream(source_file, output_file, pruner, **reading, **more, threads=threads)
         else:
-            refuse(memory=memory, scratch=scratch, resume=resume, map_ids=map_ids)
-            report = _in_memory(source_file, output_file, pruner, reading, threads)
+            refuse(scratch=scratch, resume=resume, map_ids=map_ids)
+            report = _in_memory(source_file, output_file, pruner, {**reading, "memory": memory}, threads)
         files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
         made = stream_table if streamed else kept_table
         show({**files, **report}, as_json, lambda: made(output_file.name, report))

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.own import EdgeAttr, Features, GraphFile, Label, Labels, Shares, Source, Target, own_files, shares_of
+from lsprune.cli.own import (
+    EdgeAttr,
+    Features,
+    GraphFile,
+    Label,
+    Labels,
+    Memory,
+    Shares,
+    Source,
+    Target,
+    own_files,
+    shares_of,
+)
 from lsprune.cli.say import Json, Report, errors, framed, show, tell
 from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
 from lsprune.errors import OptionError
@@ -38,6 +50,7 @@ def compare_command(
     edge_attr: EdgeAttr = "",
     source: Source = None,
     target: Target = None,
+    memory: Memory = None,
     split: Annotated[
         str,
         typer.Option(metavar="NAMES", help="Three masks, or a column of train, val, test (default: train_mask, ..)."),
@@ -74,7 +87,7 @@ def compare_command(
             raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
         limit, wanted = None if budget is None else seconds_of(budget), shares_of(shares)
         paged = _check_report(report)
-        files = own_files(graph, features, labels, label, edge_attr, source, target, split, split_seed)
+        files = own_files(graph, features, labels, label, edge_attr, source, target, split, split_seed, memory)
         study = own_study(files, methods=listed(methods), shares=wanted, model=model, epochs=epochs, seeds=seeds)
         own_dataset(files)  # what is wrong with the files is said before the first run
         results = Results(out / f"{study.name}.jsonl")

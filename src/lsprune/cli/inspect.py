@@ -13,6 +13,7 @@ from lsprune.cli.own import (
     GraphFile,
     Label,
     Labels,
+    Memory,
     Shares,
     Source,
     Target,
@@ -45,6 +46,7 @@ def inspect_command(
     edge_attr: EdgeAttr = "",
     source: Source = None,
     target: Target = None,
+    memory: Memory = None,
     methods: Annotated[
         str,
         typer.Option(
@@ -74,7 +76,7 @@ def inspect_command(
             from lsprune.lab.survey_plot import check_plot
 
             check_plot(plot)
-        files = own_files(graph, features, labels, label, edge_attr, source, target)
+        files = own_files(graph, features, labels, label, edge_attr, source, target, memory=memory)
         own = read_own(files)
         plan = planned(own, listed(methods), wanted)
         tried: list[Trial] = []

@@ -42,6 +42,10 @@ def escaped(text: str) -> str:
     return "".join(_escape(letter) if unicodedata.category(letter) in _UNPRINTED else letter for letter in text)
 
 
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
 # UsageError: that of click, or of typer where it brings its own copy of click.
 _USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
 
@@ -69,10 +73,6 @@ def _escaped_usage() -> Iterator[None]:
             if isinstance(text := getattr(error, name, None), str):
                 setattr(error, name, escaped(text))
         raise
-
-
-def _escape(letter: str) -> str:
-    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 @contextmanager

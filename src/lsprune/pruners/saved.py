@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.atomic import atomic_write
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.npy import read_npz, write_npz
 from lsprune.errors import FormatError
 from lsprune.graph import Array
@@ -30,12 +31,12 @@ def write_saved(
 def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
     """The JSON document and the arrays of a saved pruner."""
     try:
-        arrays = read_npz(Path(path))
+        arrays = read_npz(Path(path), MemoryBudget.of(advice="free some memory"))
         document = json.loads(arrays.pop("json").tobytes())
         version = document["lsprune"]
         if not isinstance(document["pruner"], dict) or not isinstance(document["state"], dict):
             raise ValueError("its options are not a table")
-    except (FormatError, KeyError, TypeError, ValueError) as error:
+    except (FormatError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is not a saved pruner: {error}") from None
     if version != FORMAT:
         raise FormatError(f"{path} was written in format {version}, this version reads {FORMAT}")

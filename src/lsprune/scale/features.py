@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import zipfile
@@ -14,7 +15,7 @@ import numpy as np
 from lsprune.adapters.files.archive import is_matrix
 from lsprune.adapters.files.content import stack
 from lsprune.adapters.files.features import SUFFIXES, checked
-from lsprune.adapters.files.npy import members_of, read_npy
+from lsprune.adapters.files.npy import check_member, members_of, read_npy, reading_npz
 from lsprune.adapters.files.table import numbers
 from lsprune.errors import FormatError
 from lsprune.graph import Array
@@ -22,9 +23,11 @@ from lsprune.scale.inputs.base import check_rows
 from lsprune.scale.inputs.folders import list_files
 from lsprune.scale.inputs.members import npz_members
 from lsprune.scale.inputs.parquet import Part, column_of, compare, footer, no_rows, read
+from lsprune.scale.memory import check_disk
 
 SPOOLED = "features.npy"
 _BLOCK = 1 << 22
+_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
 
 
 def open_features(path: str | os.PathLike[str], scratch: Path, rows: int) -> Array:
@@ -53,20 +56,16 @@ def open_features(path: str | os.PathLike[str], scratch: Path, rows: int) -> Arr
 
 
 def _from_npz(path: Path, scratch: Path) -> Array:
-    with path.open("rb") as handle:
-        try:
-            with zipfile.ZipFile(handle) as archive:
-                found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
-                _one(list(found), path)
-                info = next(iter(found.values()))
-                if info.compress_type != zipfile.ZIP_STORED:
-                    with archive.open(info) as stream, (scratch / SPOOLED).open("wb") as out:
-                        shutil.copyfileobj(stream, out, _BLOCK)
-                    return read_npy(scratch / SPOOLED)
-        except (zipfile.BadZipFile, EOFError, ValueError) as error:
-            if isinstance(error, FormatError):
-                raise
-            raise FormatError(f"{path}: not a readable .npz file ({str(error)[:120]})") from None
+    with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
+        found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+        _one(list(found), path)
+        ((name, info),) = found.items()
+        if info.compress_type != zipfile.ZIP_STORED:
+            check_member(archive, info, f"{path}: {name}")
+            check_disk(scratch, info.file_size, _ADVICE)
+            with archive.open(info) as stream, (scratch / SPOOLED).open("wb") as out:
+                shutil.copyfileobj(stream, out, _BLOCK)
+            return read_npy(scratch / SPOOLED)
     member = next(iter(npz_members(path).values()))
     member.verify()
     x = member.array()
@@ -98,6 +97,7 @@ def _spool_parquet(paths: list[Path], scratch: Path, rows: int) -> Array:
     template = stack([numbers(no_rows(first.types[name]), name, first.path) for name in names])
     assert template is not None
     shape = (parts[-1].first + parts[-1].rows, *template.shape[1:])
+    check_disk(scratch, math.prod(shape) * template.dtype.itemsize, _ADVICE)
     with (scratch / SPOOLED).open("wb") as out:
         _write_header(out, shape, template)
         for block in _blocks(parts, names, rows):

@@ -23,6 +23,7 @@ import numpy as np
 
 from lsprune.adapters.atomic import atomic_write
 from lsprune.adapters.files.content import Content, Edges
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph
 
@@ -31,6 +32,7 @@ __all__ = ["FileGraph", "check_output", "read_edges", "write_edges"]
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 PACKED = (".gz", ".zst")
 SUFFIXES = (".npz", ".parquet", *TEXT, *(f"{suffix}{packed}" for packed in PACKED for suffix in TEXT))
+_NODE_BYTES = 16  # that a pruner needs for each node at least: where its edges begin, and how many it keeps
 PathLike = str | os.PathLike[str]
 
 
@@ -51,6 +53,7 @@ def read_edges(
     edge_attr: Sequence[str] = (),
     features: PathLike | None = None,
     num_nodes: int | None = None,
+    memory: str | int | MemoryBudget | None = None,
 ) -> FileGraph:
     """The graph of an edge list, with its file's other columns or arrays kept for `write_edges`.
 
@@ -61,20 +64,27 @@ def read_edges(
         edge_attr: names of the columns (or arrays) that describe an edge.
         features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`.
         num_nodes: number of nodes; default from the features, else the largest id + 1.
+        memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
+            declares more is refused before it is read. A `MemoryBudget` is shared with other files.
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
     path = Path(path)
     inputs = (path,) if features is None else (path, Path(features))
-    edges = _reader(suffix_of(path))(path, source, target, tuple(edge_attr))
-    x = edges.x if features is None else _features(Path(features))
+    budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget.of(memory)
+    edges = _reader(suffix_of(path))(path, source, target, tuple(edge_attr), budget)
+    x = edges.x if features is None else _features(Path(features), budget)
     nodes: Any = edges.num_nodes if num_nodes is None else num_nodes
     if x is None and nodes is None:
         _check_range(edges, path)
     if features is not None and nodes is None:
         _check_rows(edges, x, Path(features))
     with _naming(path):
-        return FileGraph(_graph(edges, x, nodes), edges.content, inputs)
+        graph = _graph(edges, x, nodes)
+    if num_nodes is None:  # a few bytes of a file may claim any number of nodes
+        count = graph.num_sources + (graph.num_targets if graph.bipartite else 0)
+        budget.take(count * _NODE_BYTES, f"{path}: a graph of {count:,} nodes")
+    return FileGraph(graph, edges.content, inputs)
 
 
 def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
@@ -131,10 +141,10 @@ def _check_rows(edges: Edges, x: Any, features: Path) -> None:
         raise FormatError(f"{features}: has {x.shape[0]} rows, but the edges name node {largest}")
 
 
-def _features(path: Path) -> Any:
+def _features(path: Path, memory: MemoryBudget) -> Any:
     from lsprune.adapters.files import features
 
-    return features.read(path)
+    return features.read(path, memory)
 
 
 def _graph(edges: Edges, x: Any, num_nodes: Any) -> Graph:

@@ -11,6 +11,7 @@ import numpy as np
 
 from lsprune.adapters.base import Kept
 from lsprune.adapters.files.content import Edges, choose, ids, need, stack
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.npy import is_compressed, read_npz, write_npz
 from lsprune.errors import FormatError
 from lsprune.graph import Array
@@ -99,9 +100,9 @@ class Matrix:
         write_npz(handle, {**self.arrays, **changed}, compressed=self.compressed)
 
 
-def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...]) -> Edges:
+def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...], memory: MemoryBudget) -> Edges:
     """The edges of a `.npz` file."""
-    arrays = read_npz(path)
+    arrays = read_npz(path, memory)
     if source is None and is_matrix(arrays):
         need([], edge_attr, path)
         return _from_matrix(arrays, path)

@@ -7,18 +7,22 @@ from typing import Any
 
 from lsprune.adapters.files.archive import is_matrix, to_matrix
 from lsprune.adapters.files.content import stack
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.npy import read_npy, read_npz
 from lsprune.errors import FormatError
 
 SUFFIXES = (".npy", ".npz", ".parquet")
 
 
-def read(path: Path) -> Any:
+def read(path: Path, memory: MemoryBudget | None = None) -> Any:
     """Node attributes `[N, d]` or `[N]`: a memory map from `.npy`, dense or scipy.sparse from `.npz`."""
+    memory = memory or MemoryBudget.of()
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
-    return checked({".npy": read_npy, ".npz": _from_npz, ".parquet": _from_parquet}[suffix](path), path)
+    if suffix == ".npy":
+        return checked(read_npy(path), path)
+    return checked(_from_npz(path, memory) if suffix == ".npz" else _from_parquet(path, memory), path)
 
 
 def checked(x: Any, path: Path) -> Any:
@@ -30,8 +34,8 @@ def checked(x: Any, path: Path) -> Any:
     return x
 
 
-def _from_npz(path: Path) -> Any:
-    arrays = read_npz(path)
+def _from_npz(path: Path, memory: MemoryBudget) -> Any:
+    arrays = read_npz(path, memory)
     if is_matrix(arrays):
         return to_matrix(arrays, path)
     if len(arrays) != 1:
@@ -39,10 +43,10 @@ def _from_npz(path: Path) -> Any:
     return next(iter(arrays.values()))
 
 
-def _from_parquet(path: Path) -> Any:
+def _from_parquet(path: Path, memory: MemoryBudget) -> Any:
     from lsprune.adapters.files.table import numbers, read_parquet
 
-    table = read_parquet(path)
+    table = read_parquet(path, memory)
     if table.num_columns == 0:
         raise FormatError(f"{path}: has no columns")
     return stack([numbers(table[name], name, path) for name in table.column_names])
