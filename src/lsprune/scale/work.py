@@ -7,6 +7,7 @@ the journal does not name is made again.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 from lsprune.adapters.atomic import atomic_write
+from lsprune.adapters.files.npy import check_size, read_header
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 from lsprune.kernels.scratch import reserve
@@ -58,7 +60,13 @@ class Work:
     def array(self, name: str) -> Array:
         """The array that an earlier run made under this name."""
         if name not in self.open:
-            self.open[name] = np.lib.format.open_memmap(self.folder / f"{name}.npy", mode="r+")
+            path = self.folder / f"{name}.npy"
+            try:
+                with path.open("rb") as handle:  # numpy would make a file that is cut short longer again
+                    check_size(read_header(handle, name), path.stat().st_size, name)
+            except (FormatError, FileNotFoundError) as error:
+                raise FormatError(f"{path}: damaged ({error}); remove {self.folder} to begin again") from None
+            self.open[name] = np.lib.format.open_memmap(path, mode="r+")
         return np.asarray(self.open[name])
 
     def drop(self, *names: str) -> None:
@@ -86,7 +94,7 @@ class Work:
 
     def _note(self) -> None:
         with atomic_write(self.folder / JOURNAL) as handle:
-            handle.write(json.dumps(self.done).encode())
+            handle.write(json.dumps({**self.done, "sha256": _digest(self.done)}).encode())
 
     @property
     def scratch(self) -> Path:
@@ -162,11 +170,8 @@ def _continued(folder: Path, task: dict[str, Any]) -> Work:
         work = Work(folder)
         work.finish("task", task)
         return work
-    try:
-        done = json.loads(journal.read_bytes())
-        before = done["task"]
-    except (ValueError, KeyError, TypeError):
-        raise FormatError(f"{journal}: not a journal of lsprune; remove {folder} to begin again") from None
+    done = _read_journal(journal)
+    before = done["task"]
     for name in sorted({*before, *task}):
         if before.get(name) != task.get(name):
             then, now = _difference(before.get(name), task.get(name))
@@ -175,6 +180,24 @@ def _continued(folder: Path, task: dict[str, Any]) -> Work:
                 f" remove {folder} to begin again"
             )
     return Work(folder, done, fresh=False)
+
+
+def _read_journal(path: Path) -> dict[str, Any]:
+    """What a journal says is done; FormatError where it is not as it was written."""
+    try:
+        done = json.loads(path.read_bytes())
+        if done.pop("sha256") != _digest(done):
+            raise ValueError
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        raise FormatError(
+            f"{path}: not a journal of lsprune, or damaged; remove {path.parent} to begin again"
+        ) from None
+    return dict(done)
+
+
+def _digest(done: dict[str, Any]) -> str:
+    """A digest of what a journal says: whatever is read with it has the shape in which it was written."""
+    return hashlib.sha256(json.dumps(done, sort_keys=True).encode()).hexdigest()
 
 
 def _difference(then: Any, now: Any) -> tuple[str, str]:
