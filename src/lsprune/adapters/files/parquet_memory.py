@@ -42,8 +42,21 @@ class GroupBytes:
         return max(1, size // max(1, self.repeated + self.fixed // max(1, self.rows)))
 
 
+def touch_groups(path: Path) -> None:
+    """Raise pyarrow's error for a row group that cannot be described.
+
+    The accessors of pyarrow's metadata end the whole process for some kinds of damage; its reader raises.
+    """
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path, pre_buffer=False, buffer_size=4096) as file:  # no more than the first pages
+        for g in range(file.metadata.num_row_groups):
+            next(file.iter_batches(1, row_groups=[g], use_threads=False), None)
+
+
 def read_within(file: Any, path: Path, memory: MemoryBudget) -> pa.Table:
     """The table of an open ParquetFile; OptionError if it does not fit into `memory`."""
+    touch_groups(path)
     numbers = range(file.metadata.num_row_groups)
     groups = [group_bytes(file, g) for g in numbers]
     if sum(group.fixed for group in groups) <= memory.left < sum(group.most for group in groups):

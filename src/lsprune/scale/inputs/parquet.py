@@ -13,7 +13,7 @@ import numpy as np
 
 from lsprune.adapters.files.content import choose, need, stack
 from lsprune.adapters.files.memory import show_size
-from lsprune.adapters.files.parquet_memory import rows_within
+from lsprune.adapters.files.parquet_memory import rows_within, touch_groups
 from lsprune.adapters.files.table import first_line, numbers, refuse_double
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
@@ -256,6 +256,7 @@ def footer(path: Path, name: str, first: int) -> Part:
     try:
         with parquet.ParquetFile(path) as file:
             schema, meta = file.schema_arrow, file.metadata
+            touch_groups(path)
             groups, widest = [0], 0
             for g in range(meta.num_row_groups):
                 group = meta.row_group(g)
