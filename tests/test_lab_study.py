@@ -280,7 +280,7 @@ def test_a_field_of_any_other_kind_is_named_in_one_line(tmp_path, field):
         (b"title = 't'\npart = 5\n", "part must be one or more tables"),
         (b"title = 't'\npart = []\n", "part must be one or more tables"),
         (b"title = 't'\n[part]\nk = [1]\n", "part must be one or more tables"),
-        (b"title = '\xff\xfe'\n", "mine.toml is not a TOML file: not UTF-8"),
+        (b"title = '\xff\xfe'\n", "mine.toml is not a TOML file in UTF-8"),
         (b"title = 't'\nk = " + b"[" * 5000, "is not a TOML file"),
         (b"title = 't'\nk" + b".a" * 3000 + b" = 1\n", "k must be list"),
         (b"title = 't'\n" + b"k = 1\n" * 2, "is not a TOML file"),
@@ -320,3 +320,11 @@ def test_without_torch_the_command_to_install_it_is_named(tmp_path, more):
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "error: lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'\n"
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("k", ["²", "٣", "9" * 400, "-1", "0", "1.5", "1e3", "nan"])
+def test_a_k_that_is_no_number(tmp_path, k):
+    done = CliRunner().invoke(app, ["study", "status", "demo", f"--k={k}", "--out", str(tmp_path)])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert re.fullmatch(r"error: k must be .*\n", done.stderr)
+    assert len(done.stderr) < 600

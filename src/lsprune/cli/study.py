@@ -151,7 +151,7 @@ def chosen_study(
     from lsprune.lab.results import Results
 
     for one in listed(k):
-        if not one.isdigit() or int(one) < 1:
+        if not (one.isascii() and one.isdigit() and len(one) < 10) or int(one) < 1:
             raise OptionError(f"k must be whole numbers >= 1, by commas, got {one!r}")
     whole = study.read(name)
     chosen = (whole.smoke() if smoke else whole).only(

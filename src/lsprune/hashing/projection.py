@@ -111,5 +111,8 @@ class _Bins:
 
 def check_sparsity(sparsity: int | None) -> None:
     """Raise unless sparsity is None or a positive whole number."""
-    if sparsity is not None and (isinstance(sparsity, bool) or not isinstance(sparsity, int) or sparsity < 1):
-        raise OptionError(f"sparsity must be a whole number >= 1 or None, got {sparsity!r}; it counts entries")
+    whole = isinstance(sparsity, int) and not isinstance(sparsity, bool)
+    if sparsity is not None and not (whole and 1 <= sparsity < 1 << 24):
+        raise OptionError(
+            f"sparsity must be a whole number >= 1 or None, got {sparsity!r}; it counts entries, at most 2^24"
+        )

@@ -253,8 +253,8 @@ def read(name: str) -> Study:
 def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf8")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not a TOML file: not UTF-8 ({error})") from None
+    except ValueError as error:  # not UTF-8, or no path at all
+        raise FormatError(f"{path} is not a TOML file in UTF-8: {error}") from None
 
 
 def _part(table: Mapping[str, Any], name: str) -> Part:
