@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 from files_helpers import EDGES, save
-from lsprune.adapters.files import read_edges
-from lsprune.errors import FormatError
+from lsprune import LSP
+from lsprune.adapters.files import read_edges, write_edges
+from lsprune.errors import FormatError, LspruneError
+from lsprune.scale.stream import prune_stream
 
 
 def header(shape: tuple, dtype: str = "<i8") -> bytes:
@@ -54,6 +57,64 @@ def test_claimed_sizes_are_checked_before_memory_is_taken(tmp_path: Path, shape:
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         with pytest.raises(FormatError, match="edge_index: (claims|not a readable)"):
             read_edges(zipped(tmp_path / "bad.npz", {"edge_index.npy": raw}, method))
+
+
+ODD_HEADERS = [
+    ((2**62, 0), "<i8"), ((0, 2**62), "<f4"), ((2**70, 0), "<i8"), ((-1, 0), "<i8"), ((0, -(2**63)), "<i8"),
+    ((2**62, 0, 2**62), "|i1"), ((0,), "<V2147483647"), ((1,) * 40, "<i8"), ((2**63,), "<i8"), ((True, -1), "<i8"),
+    ((2, 1), "|O"), ((0,), "|O"), ((2, 1), "<U0"), ((2, 1), "<f3"), ((2, 1), "<x9"), ((1.5,), "<i8"), ("ab", "<i8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "dtype"), ODD_HEADERS)
+def test_odd_headers_are_refused_in_memory_and_streaming(tmp_path: Path, shape: tuple, dtype: str) -> None:
+    raw = header(shape, dtype)
+    (tmp_path / "x.npy").write_bytes(raw)
+    good = save(tmp_path / "good.npz", edge_index=EDGES)
+    pruner = LSP(k=1)
+    for features in ("x.npy", "stored.npz", "packed.npz"):
+        if features != "x.npy":
+            zipped(tmp_path / features, {"x.npy": raw}, zipfile.ZIP_DEFLATED if "packed" in features else 0)
+        with pytest.raises(LspruneError, match=re.escape(features)):
+            read_edges(good, features=tmp_path / features)
+        with pytest.raises(LspruneError, match=re.escape(features)):
+            prune_stream(good, tmp_path / "out.npz", pruner, features=tmp_path / features)
+    (tmp_path / "edges.npy").write_bytes(raw)
+    with pytest.raises(LspruneError, match="edges"):
+        prune_stream(tmp_path / "edges.npy", tmp_path / "out.npy", pruner)
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        edges = zipped(tmp_path / "edges.npz", {"edge_index.npy": raw}, method)
+        with pytest.raises(LspruneError, match=r"edges\.npz"):
+            read_edges(edges)
+        with pytest.raises(LspruneError, match=r"edges\.npz"):
+            prune_stream(edges, tmp_path / "out.npz", pruner)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_headers_of_any_length_are_not_read(tmp_path: Path) -> None:
+    body = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2, 1), }" + b" " * 20_000 + b"\n"
+    raw = b"\x93NUMPY\x02\x00" + struct.pack("<I", len(body)) + body + bytes(16)
+    with pytest.raises(FormatError, match="a header of 200.. bytes"):
+        read_edges(zipped(tmp_path / "long.npz", {"edge_index.npy": raw}, zipfile.ZIP_DEFLATED))
+    deep = b"{'descr': '<i8', 'fortran_order': False, 'shape': " + b"(" * 4000
+    raw = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(deep)) + deep
+    with pytest.raises(FormatError, match="not a readable"):
+        read_edges(zipped(tmp_path / "deep.npz", {"edge_index.npy": raw}))
+
+
+def test_orders_and_types_of_arrays_that_are_no_edges(tmp_path: Path) -> None:
+    structured = np.zeros(3, [("a", "<i4"), ("b", "<f8", (2,))])
+    others = {"times": structured, "f": np.asfortranarray(np.arange(6.0).reshape(2, 3)), "none": np.empty((3, 0))}
+    read = read_edges(save(tmp_path / "in.npz", edge_index=np.asfortranarray(EDGES), **others))
+    write_edges(tmp_path / "out.npz", read, np.ones(5, bool))
+    with np.load(tmp_path / "out.npz") as out:
+        assert np.array_equal(out["edge_index"], EDGES) and np.array_equal(out["f"], others["f"])
+        assert out["times"].dtype == structured.dtype and out["none"].shape == (3, 0)
+    for bad in (structured, np.array(["a", "b"]), np.array([1 + 1j, 2])):
+        with pytest.raises(FormatError):
+            read_edges(save(tmp_path / "bad.npz", source=bad, target=bad))
+        with pytest.raises(FormatError, match="features must be numbers"):
+            read_edges(tmp_path / "in.npz", features=save(tmp_path / "x.npz", x=bad))
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])

@@ -144,7 +144,7 @@ def test_a_folder_that_may_not_be_written_is_said_first(place):
     assert "may not be written" in done.stderr
 
 
-@pytest.mark.parametrize("option", [("--memory", "1GB"), ("--resume",), ("--scratch", "x"), ("--map-ids", "m.parquet")])
+@pytest.mark.parametrize("option", [("--resume",), ("--scratch", "x"), ("--map-ids", "m.parquet")])
 def test_options_of_stream_need_stream(place, option):
     command = ["prune", place / "in" / "0.parquet", place / "out.parquet", "--hash", "identity", "--k", "1"]
     done = RUNNER.invoke(app, [*map(str, command), *option])

@@ -109,8 +109,9 @@ def test_a_run_done_twice_counts_once_and_another_configuration_is_refused(panel
     ("field", "value", "said"),
     [
         ("test", None, "test"), ("test", float("nan"), "test"), ("val", "0.5", "val"), ("share", True, "share"),
-        ("metric", "rmse", "metric"), ("higher_is_better", 1, "higher_is_better"), ("run", None, "run.dataset"),
-        ("run", {"dataset": "cora", "method": "none"}, "run.seed"), ("run", ["cora"], "run.dataset"),
+        ("metric", "rmse", "metric"), ("higher_is_better", 1, "higher_is_better"), ("run", None, "run;"),
+        ("run", {"dataset": "cora", "method": "none"}, "run.seed"), ("run", ["cora"], "run;"),
+        ("share", 10**400, "share"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_line_is_said(panel, field, value, said):

@@ -38,7 +38,9 @@ def test_a_cut_last_line_is_put_aside_and_the_rest_stays(results):
     assert results.path.with_suffix(".partial").read_bytes() == b'{"key": "b", "val\n'
 
 
-@pytest.mark.parametrize("line", [b"{broken}", b"[1, 2]", b'{"no": "key"}', b'{"key": 3}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "line", [b"{broken}", b"[1, 2]", b'{"no": "key"}', b'{"key": 3}', b"\xff\xfe", b'{"task":5}', b"[" * 10**5]
+)
 def test_damage_in_the_middle_is_named_and_kept(results, line):
     with results.writing():
         results.append({"key": "a"})

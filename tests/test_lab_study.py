@@ -3,15 +3,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("torch_geometric")
 
+import lsprune
 from lsprune import FormatError, OptionError
+from lsprune.cli import app
 from lsprune.errors import Lacking
 from lsprune.lab import study as studies
 from lsprune.lab import train as training
@@ -266,3 +271,88 @@ def test_bad_study_files_are_named(text, error, says, tmp_path):
 def test_unknown_studies_are_named():
     with pytest.raises(OptionError, match="study must be one of citeseer, .* got 'imagenet'"):
         read("imagenet")
+
+
+ODD = [
+    "5", "-1", "0", "1.5", "-0.0", "nan", "inf", "-inf", "9" * 400, "1e400", '"abc"', '""', '"\\u0000\\u001b"', "true",
+    "[]", "[[]]", "[{}]", "{}", "{a = 1}", "[1, 'a']", "[true]", "[nan]", "['']", "[-1]", "[1e300]", "1979-05-27",
+    "07:32:00", "[1979-05-27T07:32:00Z]", "[[[[1]]]]", '"' + "x" * 5000 + '"', "[" + "9" * 400 + "]",
+]  # fmt: skip
+FIELDS = [*(one.name for one in dataclasses.fields(Part)), *(one.name for one in dataclasses.fields(Study)), "part"]
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_field_of_any_other_kind_is_named_in_one_line(tmp_path, field):
+    path = tmp_path / "mine.toml"
+    whole = {"title": "'t'", "dataset": "'cora'", "model": "'m'", "k": "[1]"}
+    for value in ODD:
+        table = {**whole, field: value}
+        path.write_text("".join(f"{name} = {one}\n" for name, one in table.items()), encoding="utf8")
+        done = CliRunner().invoke(app, ["study", "status", str(path), "--out", str(tmp_path)])
+        if done.exit_code == 0:
+            assert done.stdout.startswith("mine: 0 of "), (field, value)
+            continue
+        assert isinstance(done.exception, SystemExit), (field, value, done.exception)
+        assert done.exit_code == 1
+        assert re.fullmatch(r"error: .*\n", done.stderr), (field, value)
+        assert any(word in done.stderr for word in (field, "is not a key", "TOML")), (field, value, done.stderr)
+        assert len(done.stderr) < 600
+    assert {one.name for one in tmp_path.iterdir()} == {"mine.toml"}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"title = 't'\nseeds = 'abc'\n", "seeds must be a whole number in"),
+        (b"title = 't'\nseeds = 100000000000\n", "seeds must be a whole number in"),
+        (b"title = 't'\npart = 5\n", "part must be one or more tables"),
+        (b"title = 't'\npart = []\n", "part must be one or more tables"),
+        (b"title = 't'\n[part]\nk = [1]\n", "part must be one or more tables"),
+        (b"title = '\xff\xfe'\n", "mine.toml is not a TOML file in UTF-8"),
+        (b"title = 't'\nk = " + b"[" * 5000, "is not a TOML file"),
+        (b"title = 't'\nk" + b".a" * 3000 + b" = 1\n", "k must be list"),
+        (b"title = 't'\n" + b"k = 1\n" * 2, "is not a TOML file"),
+        (b"\x00", "is not a TOML file"),
+        (b"", "title must be in the study file"),
+    ],
+    ids=range(11),
+)
+def test_study_files_that_are_none(tmp_path, content, says):
+    path = tmp_path / "mine.toml"
+    head = b"" if not content.startswith(b"title") else b"dataset = 'd'\nmodel = 'm'\n"
+    if b"k" not in content:
+        head += b"k = [1]\n" if head else b""
+    path.write_bytes(head + content)
+    for command in ("run", "status"):
+        done = CliRunner().invoke(app, ["study", command, str(path), "--out", str(tmp_path)])
+        assert done.exit_code == 1 and isinstance(done.exception, SystemExit), done.exception
+        assert says in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_fields_are_checked_in_python_too():
+    odd = {"lr": 0, "k": "12", "k ": [1.5], "epochs": 2**40, "targets": ("",), "schedule": ["cosine"]}
+    for field, value in odd.items():
+        with pytest.raises(OptionError, match=f"{field.strip()} must be"):
+            dataclasses.replace(PART, **{field.strip(): value})
+    for seeds in (0, -1, 1.5, "3", True, 10**9):
+        with pytest.raises(OptionError, match="seeds must be"):
+            SMALL.runs(seeds)
+
+
+@pytest.mark.parametrize("more", [[], ["--jobs", "2"]])
+def test_without_torch_the_command_to_install_it_is_named(tmp_path, more):
+    code = "import sys; sys.modules['torch'] = None; from lsprune.cli import main; main()"
+    command = [sys.executable, "-c", code, "study", "run", "demo", "--smoke", "--out", str(tmp_path / "r"), *more]
+    env = {**os.environ, "PYTHONPATH": str(Path(lsprune.__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "error: lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("k", ["²", "٣", "9" * 400, "-1", "0", "1.5", "1e3", "nan"])
+def test_a_k_that_is_no_number(tmp_path, k):
+    done = CliRunner().invoke(app, ["study", "status", "demo", f"--k={k}", "--out", str(tmp_path)])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert re.fullmatch(r"error: k must be .*\n", done.stderr)
+    assert len(done.stderr) < 600

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +14,7 @@ import scipy.sparse as sp
 
 from files_helpers import parquet, save
 from lsprune.adapters.files import features as in_memory
-from lsprune.errors import FormatError, GraphError
+from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.scale.features import open_features
 
 X = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -149,3 +151,38 @@ def test_lists_of_several_lengths_are_refused(tmp_path: Path, scratch: Path) -> 
             FormatError, match="column 'x', row [23] .*: lists must have one length, got (2 and 1|1 and 2)"
         ):
             open_features(path, scratch, rows)
+
+
+def test_damage_in_a_compressed_archive_is_a_format_error(tmp_path: Path, scratch: Path) -> None:
+    x = np.random.default_rng(0).standard_normal((50, 4))
+    np.savez_compressed(tmp_path / "whole.npz", x=x)
+    whole = (tmp_path / "whole.npz").read_bytes()
+    path = tmp_path / "x.npz"
+    for at in range(60, len(whole), 97):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        for read in (lambda: open_features(path, scratch, 10), lambda: in_memory.read(path)):
+            try:
+                found = read()
+            except FormatError as error:
+                assert str(path) in str(error)
+            else:
+                assert np.array_equal(found.x, x)  # what was changed says nothing of the content
+
+
+def test_columns_that_are_there_twice(tmp_path: Path, scratch: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1.0, 2.0]), pa.array([3.0, 4.0])], names=["a", "a"])
+    path = tmp_path / "x.parquet"
+    pq.write_table(table, path)
+    for read in (lambda: open_features(path, scratch, 10), lambda: in_memory.read(path)):
+        with pytest.raises(FormatError, match=r"x\.parquet: column 'a' is there more than once"):
+            read()
+
+
+def test_features_that_would_fill_the_disk_are_refused(tmp_path: Path, scratch: Path, monkeypatch) -> None:
+    np.savez_compressed(tmp_path / "x.npz", x=np.zeros((1000, 50)))
+    parquet(tmp_path / "x.parquet", a=np.zeros(50_000))
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=100_000))
+    for name in ("x.npz", "x.parquet"):
+        with pytest.raises(OptionError, match=r"400 kB are needed on the disk .* 100 kB are free; .* --scratch DIR"):
+            open_features(tmp_path / name, scratch, 10)
+    assert not list(scratch.iterdir())

@@ -172,6 +172,22 @@ def test_shallow_does_not_read_the_files_and_several_problems_are_all_told(tmp_p
         ({"files": [{"name": "../a", "rows": 1, "bytes": 1, "sha256": "0" * 64}]}, "must be a path inside the output"),
         ({"files": [{"name": "/a", "rows": 1, "bytes": 1, "sha256": "0" * 64}]}, "must be a path inside the output"),
         ({"files": [{"name": "a", "rows": 1, "bytes": 1, "sha256": "0" * 64}] * 2}, "names a file twice"),
+        *(
+            ({"files": [{"name": name, "rows": 1, "bytes": 1, "sha256": "0" * 64}]}, "name must be a path inside")
+            for name in ("a\0b", "", ".", "/", "a/../../b", "\ud800", "//a", "./..")
+        ),
+        *(
+            ({"files": [{"name": name, "rows": 1, "bytes": 1, "sha256": "0" * 64}]}, "name must be a string")
+            for name in (5, None, ["a"], {})
+        ),
+        *(({"edges": size}, "edges must be a whole number") for size in (float("nan"), float("inf"), 1.0, "1", [], {})),
+        *(
+            ({"files": [{"name": "a", "rows": 1, "bytes": size, "sha256": "0" * 64}]}, "bytes must be a whole number")
+            for size in (-1, float("nan"), 1e300, True)
+        ),
+        ({"manifest": float("nan")}, "a manifest of another format"),
+        ({"config": []}, "config must be an object"),
+        ({"version": 1}, "version must be a string"),
     ],
 )
 def test_manifests_refused(tmp_path: Path, change: dict, message: str) -> None:
@@ -181,7 +197,8 @@ def test_manifests_refused(tmp_path: Path, change: dict, message: str) -> None:
     with pytest.raises(FormatError, match=message) as caught:
         Manifest.read(path)
     assert str(path) in str(caught.value)
-    for content in (b"[]", b"\xff", b"nul", b""):
+    deep, digits = b'{"a":' * 100_000, b'{"edges": ' + b"9" * 5000 + b"}"
+    for content in (b"[]", b"\xff", b"nul", b"", b"[" * 100_000, deep, digits, b'"' + b"x" * 100, b"NaN"):
         path.write_bytes(content)
         with pytest.raises(FormatError, match=r"_lsprune\.json"):
             Manifest.read(path)
@@ -285,3 +302,21 @@ def test_leftovers_of_a_killed_process(tmp_path: Path) -> None:
     for name in (".lsprune-0f.tmp", "sub/.lsprune-1e.tmp", "keep.tmp", "a.csv"):
         (tmp_path / name).write_bytes(b"")
     assert [path.name for path in leftovers(tmp_path)] == [".lsprune-0f.tmp", ".lsprune-1e.tmp"]
+
+
+def test_a_manifest_of_any_size_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output(tmp_path)
+    monkeypatch.setattr("lsprune.scale.manifest._MOST_BYTES", 1 << 20)
+    with (tmp_path / MANIFEST).open("ab") as handle:
+        handle.truncate(1 << 40)  # a hole: it takes no space
+    with pytest.raises(FormatError, match="more than 1 MiB"):
+        Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a.csv/b", "sub"])
+def test_names_that_no_file_can_have_are_problems(tmp_path: Path, name: str) -> None:
+    manifest = output(tmp_path)
+    size = (tmp_path / name).stat().st_size if name == "sub" else 1
+    Manifest({}, 1, 1, (*manifest.files, Entry(name, 1, size, "0" * 64))).write(tmp_path / MANIFEST)
+    (problem,) = verify(tmp_path).problems
+    assert str(tmp_path / name) in problem

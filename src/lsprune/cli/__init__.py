@@ -6,7 +6,9 @@ Libraries that take long to import (numba, pyarrow) are loaded by the command th
 
 from __future__ import annotations
 
+import io
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -49,14 +51,17 @@ from lsprune.cli.options import (
 from lsprune.cli.report import figures_command, report_command
 from lsprune.cli.say import (
     INTERRUPTED,
+    Group,
     Json,
     Report,
     comparison_table,
     errors,
     kept_table,
     registry_table,
+    say_interrupted,
     show,
     steps,
+    tell,
     training_table,
 )
 from lsprune.cli.spark import spark_prune_command
@@ -69,6 +74,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="lsprune",
+    cls=Group,
     help="""Prune the edges of a graph so that a graph neural network trains on less and learns as much.
 
     Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
@@ -82,12 +88,14 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line; the entry point of the `lsprune` script. Ctrl-C is one line and exit code 130."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
     try:
         app(prog_name="lsprune")
     except SystemExit as end:
         if end.code == INTERRUPTED:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was
-            typer.echo("interrupted", err=True)
+            say_interrupted()
         raise
 
 
@@ -95,7 +103,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from lsprune import __version__
 
-        typer.echo(f"lsprune {__version__}")
+        tell(f"lsprune {__version__}")
         raise typer.Exit
 
 
@@ -175,7 +183,8 @@ def prune_command(
         bool, typer.Option("--stream", help="For graphs that do not fit in memory; IN may be a folder.")
     ] = False,
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="With --stream: ceiling of memory (default 2GB).")
+        str | None,
+        typer.Option(metavar="SIZE", help="Ceiling of memory (default: what is available, with --stream 2GB)."),
     ] = None,
     scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder of scratch files.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="With --stream: go on with a run that was stopped.")] = False,
@@ -211,11 +220,16 @@ def prune_command(
         reading["num_nodes"] = node_counts(num_nodes, num_targets, bipartite)
         pruner = make_pruner(method, preset, pruner_options(options, hashing))
         if streamed:
-            more = {"map_ids": map_ids, "memory": memory or "2GB", "scratch": scratch, "resume": resume}
+            more = {
+                "map_ids": map_ids,
+                "memory": "2GB" if memory is None else memory,
+                "scratch": scratch,
+                "resume": resume,
+            }
             report = stream(source_file, output_file, pruner, **reading, **more, threads=threads)
         else:
-            refuse(memory=memory, scratch=scratch, resume=resume, map_ids=map_ids)
-            report = _in_memory(source_file, output_file, pruner, reading, threads)
+            refuse(scratch=scratch, resume=resume, map_ids=map_ids)
+            report = _in_memory(source_file, output_file, pruner, {**reading, "memory": memory}, threads)
         files = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
         made = stream_table if streamed else kept_table
         show({**files, **report}, as_json, lambda: made(output_file.name, report))
@@ -282,9 +296,9 @@ def demo_command(
         show({"pruning": reports, "training": trained, "report": report}, True, str)
     elif trained:
         show(trained, False, lambda: training_table(trained))
-        typer.echo(f"Report: {report}" if report else "For a page with plots: pip install 'lsprune[report]'")
+        tell(f"Report: {report}" if report else "For a page with plots: pip install 'lsprune[report]'")
     else:
-        typer.echo("To see what pruning does to training: pip install 'lsprune[gnn]'")
+        tell("To see what pruning does to training: pip install 'lsprune[gnn]'")
 
 
 def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:

@@ -11,8 +11,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lsprune.cli.options import NodeId, NodeX
-from lsprune.cli.own import EdgeAttr, Features, GraphFile, Label, Labels, Shares, Source, Target, own_files, shares_of
-from lsprune.cli.say import Json, Report, errors, framed, show
+from lsprune.cli.own import (
+    EdgeAttr,
+    Features,
+    GraphFile,
+    Label,
+    Labels,
+    Memory,
+    Shares,
+    Source,
+    Target,
+    own_files,
+    shares_of,
+)
+from lsprune.cli.say import Json, Report, errors, framed, show, tell
 from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
 from lsprune.errors import OptionError
 
@@ -41,6 +53,7 @@ def compare_command(
     edge_attr: EdgeAttr = "",
     source: Source = None,
     target: Target = None,
+    memory: Memory = None,
     split: Annotated[
         str,
         typer.Option(metavar="NAMES", help="Three masks, or a column of train, val, test (default: train_mask, ..)."),
@@ -77,7 +90,9 @@ def compare_command(
             raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
         limit, wanted = None if budget is None else seconds_of(budget), shares_of(shares)
         paged = _check_report(report)
-        files = own_files(graph, features, labels, label, edge_attr, source, target, split, split_seed, node_id, x)
+        files = own_files(
+            graph, features, labels, label, edge_attr, source, target, split, split_seed, node_id, x, memory
+        )
         study = own_study(files, methods=listed(methods), shares=wanted, model=model, epochs=epochs, seeds=seeds)
         own_dataset(files)  # what is wrong with the files is said before the first run
         results = Results(out / f"{study.name}.jsonl")
@@ -94,7 +109,7 @@ def compare_command(
         if found:
             show(said, False, lambda: compared_table(study.title, found))
         for line in _lines(said, paged):
-            typer.echo(line)
+            tell(line)
 
 
 def _lines(said: Report, paged: bool) -> Iterator[str]:

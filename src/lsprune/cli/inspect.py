@@ -14,6 +14,7 @@ from lsprune.cli.own import (
     GraphFile,
     Label,
     Labels,
+    Memory,
     Shares,
     Source,
     Target,
@@ -21,7 +22,7 @@ from lsprune.cli.own import (
     own_files,
     shares_of,
 )
-from lsprune.cli.say import Json, errors, framed, show, steps
+from lsprune.cli.say import Json, errors, framed, show, steps, tell
 from lsprune.cli.study import listed
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def inspect_command(
     edge_attr: EdgeAttr = "",
     source: Source = None,
     target: Target = None,
+    memory: Memory = None,
     methods: Annotated[
         str,
         typer.Option(
@@ -77,7 +79,9 @@ def inspect_command(
             from lsprune.lab.survey_plot import check_plot
 
             check_plot(plot)
-        files = own_files(graph, features, labels, label, edge_attr, source, target, node_id=node_id, x=x)
+        files = own_files(
+            graph, features, labels, label, edge_attr, source, target, node_id=node_id, x=x, memory=memory
+        )
         own = read_own(files)
         plan = planned(own, listed(methods), wanted)
         tried: list[Trial] = []
@@ -104,11 +108,12 @@ def inspect_command(
         show(said, False, lambda: kept_table(tried))
         for word, meaning in NOTES.items():
             if (word != "same" or stability) and (word != "one class" or tried[0].homophily is not None):
-                typer.echo(f"{word}: {meaning}")
+                tell(f"{word}: {meaning}")
         needs = "" if found.classes else ", which needs labels (--label or --labels)"
-        typer.echo(f"{advice}\nWhat is lost, only training tells{needs}: {command}")
+        tell(advice)
+        tell(f"What is lost, only training tells{needs}: {command}")
         if plot is not None:
-            typer.echo(f"Plot: {plot}")
+            tell(f"Plot: {plot}")
 
 
 def portrait_table(name: str, found: Portrait) -> Table:

@@ -28,6 +28,9 @@ Label = Annotated[
 EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: columns, by commas.")]
 Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")]
 Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")]
+Memory = Annotated[
+    str | None, typer.Option(metavar="SIZE", help="Memory that the files may take (default: what is available).")
+]
 Shares = Annotated[str, typer.Option(metavar="LIST", help="Shares of the edges to keep, in (0, 1], by commas.")]
 
 
@@ -43,20 +46,21 @@ def own_files(
     split_seed: int | None = None,
     node_id: str | None = None,
     x: str = "",
+    memory: str | None = None,
 ) -> OwnFiles:
     """The files and names of these options."""
     from lsprune.lab.own import OwnFiles
 
     return OwnFiles(
         graph=graph, features=features, labels=labels, label=label, edge_attr=tuple(listed(edge_attr)), source=source,
-        target=target, split=tuple(listed(split)), split_seed=split_seed, id=node_id, x=tuple(listed(x)),
+        target=target, split=tuple(listed(split)), split_seed=split_seed, id=node_id, x=tuple(listed(x)), memory=memory,
     )  # fmt: skip
 
 
 def command_words(files: OwnFiles) -> str:
     """The graph and the options that say what is what in it, as one would type them."""
     words = [str(files.graph)]
-    for name in ("features", "id", "labels", "label", "source", "target"):
+    for name in ("features", "id", "labels", "label", "source", "target", "memory"):
         given = getattr(files, name)
         words += [] if given is None else [f"--{name}", str(given)]
     words += ["--x", ",".join(files.x)] if files.x else []

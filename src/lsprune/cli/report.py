@@ -31,7 +31,7 @@ def report_command(
         found = {"path": str(written.path), "bytes": written.bytes, "studies": list(written.studies)}
         number = len(written.studies)
         words = f"{written.path}: {number} {'study' if number == 1 else 'studies'}, {written.bytes / 1e6:.2f} MB"
-        show(found, as_json, lambda: _plain(words))
+        show(found, as_json, lambda: words)
 
 
 def figures_command(
@@ -52,11 +52,4 @@ def figures_command(
         chosen = list(dict.fromkeys(one.strip() for one in formats.split(",") if one.strip()))
         written = [str(path) for path in write_figures(name, results, out, chosen)]
     with errors():
-        show(written, as_json, lambda: _plain("\n".join(written)))
-
-
-def _plain(text: str) -> str:
-    """Text that rich prints as it is: a bracket in a path is no markup."""
-    from rich.markup import escape
-
-    return escape(text)
+        show(written, as_json, lambda: written)

@@ -1,24 +1,78 @@
-"""What the command line says: errors in one line, steps on a bar, tables or JSON."""
+"""What the command line says: errors in one line, steps on a bar, tables or JSON.
+
+Every command prints through this module. Names of files, columns and arrays come from outside: they are shown with
+control characters escaped and never as markup, so that printing one cannot command the terminal or fake a line.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
+from typer.core import TyperGroup
 
 from lsprune.errors import LspruneError, LspruneWarning
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
 Report = dict[str, Any]
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
+
+# Unicode categories: controls (C0, C1, DEL), format characters (bidirectional, zero width), halves of surrogate pairs
+# (bytes of a file name that are not UTF-8), line and paragraph separators.
+_UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def escaped(text: str) -> str:
+    """Return the text in one line with every character escaped that could act on a terminal.
+
+    >>> print(escaped("a\\x1b[31m.npz"))
+    a\\x1b[31m.npz
+    """
+    return "".join(_escape(letter) if unicodedata.category(letter) in _UNPRINTED else letter for letter in text)
+
+
+def _escape(letter: str) -> str:
+    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+# UsageError: that of click, or of typer where it brings its own copy of click.
+_USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
+
+
+class Group(TyperGroup):
+    """A group of commands whose usage errors show what was typed with control characters escaped."""
+
+    def make_context(self, *words: Any, **options: Any) -> Any:
+        """Parse the group's own options."""
+        with _escaped_usage():
+            return super().make_context(*words, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Find the command, parse its options and run it."""
+        with _escaped_usage():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _escaped_usage() -> Iterator[None]:
+    try:
+        yield
+    except _USAGE_ERRORS as error:
+        for name in ("message", "option_name"):
+            if isinstance(text := getattr(error, name, None), str):
+                setattr(error, name, escaped(text))
+        raise
 
 
 @contextmanager
@@ -50,7 +104,20 @@ def _show_warning(
 
 
 def say(kind: str, message: object) -> None:
-    typer.echo(f"{kind}: {' '.join(str(message).split())}", err=True)
+    """Print one line of that kind (error, warning, note) on standard error; line breaks become spaces."""
+    # str.split takes \\x1c to \\x1f and other controls for spaces: only what a library breaks lines with is folded
+    words = (word for word in re.split(r"[ \t\r\n]+", str(message)) if word)
+    typer.echo(escaped(f"{kind}: {' '.join(words)}"), err=True)
+
+
+def say_interrupted() -> None:
+    """Say on standard error that Ctrl-C ended the command."""
+    typer.echo("interrupted", err=True)
+
+
+def tell(text: str) -> None:
+    """Print one line on standard output."""
+    typer.echo(escaped(text))
 
 
 @contextmanager
@@ -63,27 +130,46 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
     if not console.is_interactive:  # a disabled bar would not do: rich before 14.2 prints an empty line for it
         yield lambda name: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total)
         started = False
 
         def step(name: str) -> None:
             nonlocal started
-            progress.update(task, description=name, advance=1 if started else 0)
+            progress.update(task, description=escaped(name), advance=1 if started else 0)
             started = True
 
         yield step
 
 
-def show(report: Any, as_json: bool, table: Callable[[], Table | str]) -> None:
+def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[str]]) -> None:
+    """Print a report as JSON, or as the table, the line or the lines that `table` makes."""
     if as_json:
-        typer.echo(json.dumps(report))
+        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the one control that JSON may hold as it is
         return
+    shown = table()
+    if isinstance(shown, str):
+        tell(shown)
+    elif isinstance(shown, Sequence):
+        for line in shown:
+            tell(line)
+    else:
+        _console().print(shown)
+
+
+def _console() -> Console:
+    """Standard output for tables: strings are escaped and no markup; headings of more than one line are `Text`."""
     from rich.console import Console
+    from rich.text import Text
+
+    class Escaping(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(escaped(text), **options)
 
     # a pipe has no width to fit into; rich would take 80 columns for it and cut cells
-    Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 120).print(table())
+    width = None if sys.stdout.isatty() else 120
+    return Escaping(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
 def kept_table(name: str, report: Report) -> Table:
@@ -137,8 +223,10 @@ def registry_table(listed: Mapping[str, Mapping[str, str]]) -> Table:
 
 def framed(title: str, *columns: str) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=title, title_justify="left", show_header=any(columns))
     for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i else "left", no_wrap=True)
+        heading = Text("\n".join(map(escaped, column.split("\n"))))
+        table.add_column(heading, justify="right" if i else "left", no_wrap=True)
     return table

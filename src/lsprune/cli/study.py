@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.say import Json, Report, errors, registry_table, show
+from lsprune.cli.say import Group, Json, Report, errors, registry_table, show, tell
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from lsprune.lab.watchers import Watcher
 
 study_app = typer.Typer(
+    cls=Group,
     help="""Run the paper's experiments, and your own, in slices that can be stopped at any time.
 
     Example: lsprune study list
-    """
+    """,
 )
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")]
@@ -192,7 +193,7 @@ def _tell(run: Run, record: Mapping[str, Any]) -> None:
     said = f"overlap {record['overlap']:.4f}" if "overlap" in record else said
     if not said:
         said = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
-    typer.echo(f"{run.study}: {run}: share {record['share']:.3f}, {said}")
+    tell(f"{run.study}: {run}: share {record['share']:.3f}, {said}")
 
 
 def status_text(report: Report) -> str:

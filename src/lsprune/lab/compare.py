@@ -6,13 +6,15 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from lsprune.errors import OptionError
 from lsprune.lab.methods import BUDGETED, FRESH, NAMES, NEEDS_K
 from lsprune.lab.own import OwnFiles
-from lsprune.lab.panels import WHOLE, Budget, Panel, Record, make_panel
+from lsprune.lab.panels import WHOLE, Budget, Panel, check_record, make_panel
+from lsprune.lab.records import Record
 from lsprune.lab.results import Results
 from lsprune.lab.study import Part, Study
 
@@ -97,11 +99,15 @@ def panel_of(study: Study, results: Results) -> Panel | None:
     """The runs of the study that are done, and no others of its file; None where there is none."""
     wanted = {run.key for run in study.runs()}
     records = [record for record in results.read() if record["key"] in wanted]
+    for record in records:
+        check_record(record, results.path)
     return make_panel(results.path, study.parts[0].dataset, None, records) if records else None
 
 
 def rows(panel: Panel) -> list[Row]:
     """A row for each method and share, in the order in which they were run."""
+    for record in (record for records in panel.cells.values() for record in records.values()):
+        check_record(record, Path(f"{panel.study}.jsonl"), "train_seconds")
     return [_row(panel, method, budget, records) for (method, budget), records in panel.cells.items()]
 
 

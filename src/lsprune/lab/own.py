@@ -14,7 +14,8 @@ import numpy as np
 from lsprune.adapters.files import read_edges
 from lsprune.adapters.files import suffix_of as edge_suffix
 from lsprune.adapters.files.archive import is_matrix, to_matrix
-from lsprune.adapters.files.content import need, refuse_twice, row, stack
+from lsprune.adapters.files.content import need, row, stack
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.nodes import id_column, is_id_name, node_columns, row_order
 from lsprune.adapters.files.npy import read_npy, read_npz
 from lsprune.errors import FormatError, OptionError
@@ -46,6 +47,7 @@ class OwnFiles:
         split: names of three masks, or of one column with train, val and test; default `train_mask`, `val_mask` and
             `test_mask` where they are.
         split_seed: which random split, instead of masks.
+        memory: that the files may take, as in `read_edges`; it has no part in the name or digest of the graph.
     """
 
     graph: Path
@@ -59,6 +61,7 @@ class OwnFiles:
     edge_attr: tuple[str, ...] = ()
     source: str | None = None
     target: str | None = None
+    memory: str | int | None = None
 
     def __post_init__(self) -> None:
         if len(self.split) not in (0, 1, 3):
@@ -109,13 +112,14 @@ class OwnGraph:
 
 def read_own(files: OwnFiles) -> OwnGraph:
     """The graph, its labels as classes 0, 1, .. and its split; each is checked against the number of nodes."""
-    nodes = _read_nodes(files.node_file, "features", files) if files.node_file else {}
-    given = _read_nodes(files.labels, "labels", files) if files.labels else {}
+    memory = MemoryBudget.of(files.memory, "allow more with --memory (memory=)")
+    nodes = _read_nodes(files.node_file, "features", files, memory) if files.node_file else {}
+    given = _read_nodes(files.labels, "labels", files, memory) if files.labels else {}
     label = files.label or _only(given, files.labels)
     x = _features(nodes, {label, *files.split, *MASKS}, files.x, files.node_file) if files.node_file else None
     edges = read_edges(
         files.graph, source=files.source, target=files.target, edge_attr=files.edge_attr,
-        num_nodes=None if x is None else x.shape[0],
+        num_nodes=None if x is None else x.shape[0], memory=memory,
     )  # fmt: skip
     stored = dict(getattr(edges.content, "arrays", {}))  # only a .npz holds more than edges
     named = None if files.node_file else files.features
@@ -158,9 +162,9 @@ def _need(columns: Mapping[str, Any], name: str, option: str, path: Path) -> Any
 # Files of nodes
 
 
-def _read_nodes(path: Path, option: str, files: OwnFiles) -> Columns:
+def _read_nodes(path: Path, option: str, files: OwnFiles, memory: MemoryBudget) -> Columns:
     """The columns or arrays of a file of nodes, row i for node i; those of Parquet as Arrow has them."""
-    columns = _read_columns(path, option)
+    columns = _read_columns(path, option, memory)
     others = (files.label or LABEL, *files.split, *files.x, *MASKS)
     named = files.id if not files.id or files.id in columns or not _elsewhere(files, path) else None
     name = id_column(columns, named, others, path)
@@ -192,18 +196,17 @@ def _taken(values: Any, order: Array, name: str, path: Path) -> Any:
     return take_rows(values, order)
 
 
-def _read_columns(path: Path, option: str) -> Columns:
+def _read_columns(path: Path, option: str, memory: MemoryBudget) -> Columns:
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return {"x" if option == "features" else LABEL: read_npy(path)}
     if suffix == ".npz":
-        arrays = read_npz(path)
+        arrays = read_npz(path, memory)
         return {"x": to_matrix(arrays, path)} if is_matrix(arrays) else dict(arrays)
     if suffix == ".parquet":
         from lsprune.adapters.files.table import read_parquet
 
-        table = read_parquet(path)
-        refuse_twice(table.column_names, path)
+        table = read_parquet(path, memory)
         return {name: table[name] for name in table.column_names}
     raise FormatError(f"{option} must be a file with the suffix {', '.join(NODE_SUFFIXES)}, got {path}")
 

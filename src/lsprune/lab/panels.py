@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from lsprune.errors import FormatError
 from lsprune.lab.methods import FRESH
+from lsprune.lab.records import OVERLAP, TOLERANCE, Record, is_number, wrong_fields
 from lsprune.lab.results import Results
 from lsprune.lab.stats import Comparison, Estimate, compare, estimate, lossless_share
 
-Record = dict[str, Any]
 Budget = tuple[int | None, float | None]  # (k, keep)
 WHOLE: Budget = (None, None)
-TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}
 RIVALS = ("random", "local-random")
 OUT = "-out"  # how a method is called whose edges belong to their sources
 FEWEST = 3  # runs that a verdict needs
-NEEDED = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
-OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
-OVERLAP_NEEDED = (OVERLAP, "share", "prune_seconds")
 MEASURED = ("variance", OVERLAP)  # a record with one of these has no model
 
 
@@ -246,7 +240,7 @@ def read_parts(path: Path) -> dict[tuple[str, str | None], list[Record]]:
     """The records of each dataset and target."""
     parts: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
     for record in Results(path).read():
-        _check(record, path)
+        check_record(record, path)
         parts[record["run"]["dataset"], record["run"].get("target")].append(record)
     return parts
 
@@ -269,22 +263,9 @@ def make_panel(path: Path, dataset: str, target: str | None, records: Sequence[R
     return Panel(path.stem, dataset, target, *kinds.pop(), cells)
 
 
-def _check(record: Record, path: Path) -> None:
-    given = record.get("run")
-    run = given if isinstance(given, dict) else {}
-    said = [f"run.{name}" for name in ("dataset", "method") if not isinstance(run.get(name), str)]
-    said += [] if isinstance(run.get("seed"), int) else ["run.seed"]
-    if OVERLAP in record:
-        said += [name for name in OVERLAP_NEEDED if not _number(record.get(name))]
-        said += [] if record.get("metric") == OVERLAP else [f"metric ({OVERLAP})"]
-        said += [] if record.get("higher_is_better") is True else ["higher_is_better"]
-    elif not measured(record):
-        said += [name for name in NEEDED if not _number(record.get(name))]
-        said += [] if record.get("metric") in TOLERANCE else [f"metric (one of {', '.join(TOLERANCE)})"]
-        said += [] if isinstance(record.get("higher_is_better"), bool) else ["higher_is_better"]
-    if said:
-        raise FormatError(f"{path}: run {record['key']} has no proper {', '.join(said)}; mend or remove that line")
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def check_record(record: Record, path: Path, *numbers: str) -> None:
+    """Raise FormatError for a record that lacks something, or one of these numbers besides; it names the key."""
+    wrong = wrong_fields(record)
+    wrong += [name for name in numbers if name not in wrong and not is_number(record.get(name))]
+    if wrong:
+        raise FormatError(f"{path}: run {record['key']} has no proper {', '.join(wrong)}; mend or remove that line")

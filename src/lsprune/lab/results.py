@@ -73,9 +73,9 @@ class Results:
     def _line(self, number: int, text: bytes) -> dict[str, Any]:
         try:
             run = json.loads(text)
-            if not isinstance(run, dict) or not isinstance(run["key"], str):
-                raise ValueError("not a run")
-        except (ValueError, KeyError) as error:
+            if not isinstance(run, dict) or not isinstance(run.get("key"), str):
+                raise ValueError("no run of a study, for it has no key")
+        except (ValueError, RecursionError) as error:
             raise FormatError(
                 f"{self.path}, line {number} is damaged ({error}); remove or mend that line, the others are kept"
             ) from None

@@ -12,19 +12,21 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
+from importlib import import_module
 from importlib.resources import files
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
 from lsprune.kernels import threads
 from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K, PAPER
 from lsprune.lab.own import OwnFiles
+from lsprune.lab.records import is_number
 from lsprune.lab.results import Results
-from lsprune.lab.runs import Run
+from lsprune.lab.runs import SCHEDULES, Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +61,13 @@ class Part:
     pairs: int = 0
 
     def __post_init__(self) -> None:
-        for method in self.methods:
-            _check(method in NAMES, "methods", f"some of {', '.join(NAMES)}", method)
-        for k in self.k:
-            _check(type(k) is int and k >= 1, "k", "a list of whole numbers >= 1", k)
-        for share in (*self.shares, *self.random_shares):
-            _check(type(share) in (int, float) and 0 < share <= 1, "shares", "numbers in (0, 1]", share)
-        for hop in self.hops:
-            _check(type(hop) is int and hop >= 0, "hops", "whole numbers >= 0", hop)
-        _check(self.pairs >= 0, "pairs", "a whole number >= 0", self.pairs)
+        for name, (rule, words) in _RULES.items():
+            _check(rule(getattr(self, name)), name, words, getattr(self, name))
+        for name, (rule, words) in _LIST_RULES.items():
+            values = getattr(self, name)
+            _check(isinstance(values, tuple | list), name, f"a list: {words}", values)
+            for value in values:
+                _check(rule(value), name, words, value)
         if not (self.k or self.shares):
             raise OptionError("k or shares must be given, a list of at least one")
         if sum(map(bool, (self.model, self.hops, self.pairs))) != 1:
@@ -89,12 +89,68 @@ class Part:
         return [{"k": k} for k in self.k] + [{"keep": float(share)} for share in keeps]
 
 
+def _text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _whole(least: int) -> Callable[[object], bool]:
+    return lambda value: type(value) is int and least <= value < 2**31
+
+
+def _optional(rule: Callable[[object], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or rule(value)
+
+
+def _real(rule: Callable[[float], bool]) -> Callable[[object], bool]:
+    return lambda value: is_number(value) and rule(cast(float, value))
+
+
+_POSITIVE = "a whole number in [1, 2^31)"
+_SHARE: tuple[Callable[[object], bool], str] = (_real(lambda share: 0 < share <= 1), "numbers in (0, 1]")
+# What each field of `Part` may be, and how that is said; those with lists hold for every entry.
+_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "dataset": (_name, "the name of a dataset"),
+    "model": (_text, "the name of a model"),
+    "epochs": (_whole(1), _POSITIVE),
+    "lr": (_real(lambda lr: lr > 0), "a number > 0"),
+    "schedule": (lambda value: _text(value) and value in SCHEDULES, f"one of {', '.join(SCHEDULES)}"),
+    "weight_decay": (_real(lambda decay: decay >= 0), "a number >= 0"),
+    "label_smoothing": (_real(lambda share: 0 <= share < 1), "a number in [0, 1)"),
+    "batch_size": (_whole(1), _POSITIVE),
+    "patience": (_optional(_whole(1)), _POSITIVE),
+    "limit": (_optional(_whole(1)), _POSITIVE),
+    "sparsity": (_whole(1), _POSITIVE),
+    "pairs": (_whole(0), "a whole number >= 0"),
+}
+_LIST_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
+    "k": (_whole(1), "a list of whole numbers >= 1"),
+    "shares": _SHARE,
+    "random_shares": _SHARE,
+    "methods": (lambda value: _text(value) and value in NAMES, f"some of {', '.join(NAMES)}"),
+    "targets": (_name, "names of regression targets"),
+    "hops": (_whole(0), "whole numbers >= 0"),
+}
+_MOST_SEEDS = 10_000
+
 _OF_RUN = {f.name for f in fields(Run)} & {f.name for f in fields(Part)} - {"k"}
 
 
 def _check(fine: bool, name: str, what: str, got: object) -> None:
     if not fine:
-        raise OptionError(f"{name} must be {what}, got {got!r}")
+        raise OptionError(f"{name} must be {what}, got {_shown(got)}")
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested, or digits, without end
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +162,16 @@ class Study:
     parts: tuple[Part, ...]
     seeds: int = 5
 
+    def __post_init__(self) -> None:
+        _check(_name(self.name), "name", "a string", self.name)
+        _check(_text(self.title), "title", "a string", self.title)
+        _check(isinstance(self.parts, tuple) and len(self.parts) > 0, "parts", "one or more", self.parts)
+        _check_seeds(self.seeds)
+
     def runs(self, seeds: int | None = None) -> list[Run]:
         """All runs, seed by seed, so that a study stopped early still compares every method."""
+        if seeds is not None:
+            _check_seeds(seeds)
         count = range(self.seeds if seeds is None else seeds)
         return [run for seed in count for part in self.parts for run in part.runs(self.name, seed)]
 
@@ -149,6 +213,11 @@ class Study:
             yield one
 
 
+def _check_seeds(seeds: object) -> None:
+    most = f"a whole number in [1, {_MOST_SEEDS:,}]"
+    _check(type(seeds) is int and 1 <= seeds <= _MOST_SEEDS, "seeds", most, seeds)
+
+
 def names() -> list[str]:
     """The studies that come with lsprune."""
     return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
@@ -164,20 +233,29 @@ def read(name: str) -> Study:
     'cora'
     """
     if name.endswith(".toml"):
-        text, stem = Path(name).read_text(encoding="utf8"), Path(name).stem
+        text, stem = _read_text(Path(name)), Path(name).stem
     elif name in names():
         text, stem = (_folder() / f"{name}.toml").read_text(encoding="utf8"), name
     else:
         raise OptionError(f"study must be one of {', '.join(names())}, or a .toml file, got {name!r}")
     try:
         table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # of ValueErrors also dates and numbers that cannot be
         raise FormatError(f"{name} is not a TOML file: {error}") from None
     own = {key: table.pop(key) for key in ("title", "seeds") if key in table}
     if not isinstance(own.get("title"), str):
-        raise OptionError(f"title must be in the study file {name}")
+        raise OptionError(f"title must be in the study file {name}, a string")
     parts = table.pop("part", [{}])
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
+        raise OptionError(f"part must be one or more tables [[part]] in the study file {name}, got {_shown(parts)}")
     return Study(name=stem, parts=tuple(_part({**table, **part}, name) for part in parts), **own)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf8")
+    except ValueError as error:  # not UTF-8, or no path at all
+        raise FormatError(f"{path} is not a TOML file in UTF-8: {error}") from None
 
 
 def _part(table: Mapping[str, Any], name: str) -> Part:
@@ -252,6 +330,7 @@ def run_study(
         told: called with every run and its record.
     """
     _check(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
+    import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
     watching, skipped = tuple(watchers), dict[str, str]()
     clock = _Clock(budget)
     with results.writing():

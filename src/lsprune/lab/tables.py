@@ -9,7 +9,8 @@ from pathlib import Path
 from statistics import fmean, median
 
 from lsprune.lab.methods import FRESH, REFERENCES
-from lsprune.lab.panels import FEWEST, OVERLAP, WHOLE, Panel, Record, make_panel, overlap_panel, read_parts, verdict
+from lsprune.lab.panels import FEWEST, WHOLE, Panel, make_panel, overlap_panel, read_parts, verdict
+from lsprune.lab.records import OVERLAP, Record
 from lsprune.lab.stats import Comparison, Estimate
 
 

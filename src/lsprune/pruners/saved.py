@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.atomic import atomic_write
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.npy import read_npz, write_npz
 from lsprune.attributes import WIDEST_CATEGORY
 from lsprune.checks import is_whole, shown
@@ -46,7 +47,7 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     """The JSON document and the arrays of a saved pruner."""
     try:
         _check_sizes(Path(path))
-        arrays = read_npz(Path(path))
+        arrays = read_npz(Path(path), MemoryBudget.of(advice="free some memory"))
         document = json.loads(arrays.pop("json").tobytes())
         version = document["lsprune"]
         if not isinstance(document["pruner"], dict) or not isinstance(document["state"], dict):

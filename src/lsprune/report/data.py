@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, LspruneWarning, OptionError
-from lsprune.lab.panels import NEEDED, OVERLAP, OVERLAP_NEEDED, TOLERANCE, Panel, Record, make_panel, overlap_panel
-
-TIMES = ("test_seconds", "test_max")  # shown where they are numbers; older records have none
+from lsprune.lab.panels import Panel, make_panel, overlap_panel
+from lsprune.lab.records import OVERLAP, Record, wrong_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,71 +98,9 @@ def _record(line: bytes, place: str) -> Record:
         raise FormatError(f"{place} is damaged ({error}); remove or mend that line, the others are kept") from None
     if not isinstance(record, dict) or not isinstance(record.get("key"), str):
         raise FormatError(f"{place} is no run of a study, for it has no key; is it a file of results?")
-    wrong = list(_wrong(record))
-    if wrong:
+    if wrong := wrong_fields(record):
         raise FormatError(f"{place} is no proper run: wrong or missing {', '.join(wrong)}; mend or remove that line")
     return record
-
-
-def _wrong(record: Record) -> Iterator[str]:
-    """The fields of a record that are missing or of the wrong kind."""
-    run = record.get("run")
-    if not isinstance(run, dict):
-        yield "run"
-        return
-    yield from _wrong_run(run)
-    for name in ("device", "task"):
-        if not isinstance(record.get(name, ""), str):
-            yield name
-    if not isinstance(record.get("jobs"), int | None):
-        yield "jobs"
-    if "variance" in record:
-        yield from _wrong_variance(record)
-        return
-    if OVERLAP in record:
-        yield from _wrong_overlap(record)
-        return
-    yield from (name for name in NEEDED if not _number(record.get(name)))
-    yield from (name for name in TIMES if name in record and not _number(record[name]))
-    if record.get("metric") not in tuple(TOLERANCE):
-        yield f"metric (one of {', '.join(TOLERANCE)})"
-    if not isinstance(record.get("higher_is_better"), bool):
-        yield "higher_is_better"
-
-
-def _wrong_run(run: Record) -> Iterator[str]:
-    yield from (f"run.{name}" for name in ("dataset", "method") if not isinstance(run.get(name), str))
-    if type(run.get("seed")) is not int:
-        yield "run.seed"
-    if not isinstance(run.get("target"), str | None):
-        yield "run.target"
-    yield from (f"run.{name}" for name in ("k", "keep") if run.get(name) is not None and not _number(run[name]))
-
-
-def _wrong_variance(record: Record) -> Iterator[str]:
-    values = record["variance"]
-    hops = isinstance(values, dict) and all(name.isdigit() and _number(value) for name, value in values.items())
-    if not hops or not values:
-        yield "variance"
-    if not _number(record.get("share")):
-        yield "share"
-
-
-def _wrong_overlap(record: Record) -> Iterator[str]:
-    yield from (name for name in OVERLAP_NEEDED if not _number(record.get(name)))
-    if record.get("metric") != OVERLAP:
-        yield f"metric ({OVERLAP})"
-    if record.get("higher_is_better") is not True:
-        yield "higher_is_better"
-
-
-def _number(value: object) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number larger than any float
-        return False
 
 
 def side_of(records: Iterable[Record]) -> str:

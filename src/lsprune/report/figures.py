@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from lsprune.adapters.atomic import atomic_write
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.lab.figures import curves, looks
-from lsprune.lab.panels import Panel, Record, lines_of
+from lsprune.lab.panels import Panel, lines_of
+from lsprune.lab.records import Record
 from lsprune.report.data import Source, read_sources, result_files
 from lsprune.report.numbers import variance_data
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from lsprune.lab.figures import METRICS
 from lsprune.lab.methods import FRESH, NAMES, REFERENCES
-from lsprune.lab.panels import RIVALS, WHOLE, Budget, Panel, Record, calibrated, lines_of
+from lsprune.lab.panels import RIVALS, WHOLE, Budget, Panel, calibrated, lines_of
+from lsprune.lab.records import Record
 from lsprune.lab.stats import Estimate, estimate
 from lsprune.report import paper
 from lsprune.report.data import side_of

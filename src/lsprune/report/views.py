@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lsprune.lab.methods import FRESH
-from lsprune.lab.panels import TOLERANCE, WHOLE, Budget, Panel, verdict
+from lsprune.lab.panels import WHOLE, Budget, Panel, verdict
+from lsprune.lab.records import TOLERANCE
 from lsprune.lab.stats import Comparison, compare
 from lsprune.lab.tables import per_cent
 from lsprune.report.numbers import Clock, Data, short

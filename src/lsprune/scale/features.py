@@ -18,9 +18,9 @@ from lsprune.adapters.files.content import ids as checked_ids
 from lsprune.adapters.files.content import row, stack
 from lsprune.adapters.files.features import SUFFIXES, array_columns, checked, refuse_names
 from lsprune.adapters.files.nodes import CHOOSE, NodeColumns, NodeRows, check_far, node_columns, twice_error
-from lsprune.adapters.files.npy import members_of, read_npy
+from lsprune.adapters.files.npy import check_member, members_of, read_npy, reading_npz
 from lsprune.adapters.files.table import integers, is_list, numbers
-from lsprune.errors import FormatError, GraphError
+from lsprune.errors import FormatError
 from lsprune.graph import Array
 from lsprune.kernels.threads import spans
 from lsprune.scale.inputs.base import OFFER, check_rows
@@ -33,6 +33,7 @@ from lsprune.scale.work import new_array
 SPOOLED = "features.npy"
 _BLOCK = 1 << 22
 _BYTES = 1 << 24  # of features in memory at a time, about
+_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
 Place = Callable[[int], str]
 
 
@@ -121,7 +122,7 @@ def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> Node
     name = table.columns.id
     assert name is not None
     shape = (count, *table.like.shape[1:])
-    check_disk(out.parent, count * (_row_bytes(table.like) + 1), "--scratch DIR (scratch=) chooses another")
+    check_disk(out.parent, count * (_row_bytes(table.like) + 1), _ADVICE)
     placed = new_array(out, shape, table.like.dtype)
     seen = new_array(out.with_suffix(".known.npy"), (count,), np.bool_)
     first: Array | None = None
@@ -180,6 +181,7 @@ def _largest(table: NodeTable) -> int:
 def _spooled(table: NodeTable, out: Path) -> Array:
     """The features of a table without ids, copied to a file."""
     shape = (table.count, *table.like.shape[1:])
+    check_disk(out.parent, table.count * _row_bytes(table.like), _ADVICE)
     with create_new(out) as handle:
         _write_header(handle, shape, table.like)
         for block in table.read(True):
@@ -218,21 +220,18 @@ def _npz_table(
 
 def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], name: str) -> dict[str, Array]:
     """The arrays that are needed, memory-mapped: where they lie, or as a copy where they cannot be."""
-    with path.open("rb") as handle:
-        try:
-            with zipfile.ZipFile(handle) as archive:
-                found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
-                _refuse_matrix(list(found), path)
-                columns = array_columns(list(found), id, x, path)
-                wanted = [*columns.features, *(() if columns.id is None else (columns.id,))]
-                alone = len(wanted) == 1  # where there are several, `name` is what they are put together in
-                copies = {one: scratch / (name if alone else f"{i}-{name}") for i, one in enumerate(wanted)}
-                if any(found[one].compress_type != zipfile.ZIP_STORED for one in wanted):
-                    return {one: _unpacked(archive, found[one], copies[one]) for one in wanted}
-        except (zipfile.BadZipFile, EOFError, ValueError) as error:
-            if isinstance(error, FormatError | GraphError):
-                raise
-            raise FormatError(f"{path}: not a readable .npz file ({str(error)[:120]})") from None
+    with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
+        found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+        _refuse_matrix(list(found), path)
+        columns = array_columns(list(found), id, x, path)
+        wanted = [*columns.features, *(() if columns.id is None else (columns.id,))]
+        alone = len(wanted) == 1  # where there are several, `name` is what they are put together in
+        copies = {one: scratch / (name if alone else f"{i}-{name}") for i, one in enumerate(wanted)}
+        if any(found[one].compress_type != zipfile.ZIP_STORED for one in wanted):
+            for one in wanted:
+                check_member(archive, found[one], f"{path}: {one}")
+            check_disk(scratch, sum(found[one].file_size for one in wanted), _ADVICE)
+            return {one: _unpacked(archive, found[one], copies[one]) for one in wanted}
     members = npz_members(path)
     return {one: _aligned(members[one], copies[one]) for one in wanted}
 

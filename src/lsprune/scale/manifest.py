@@ -21,6 +21,7 @@ from lsprune.errors import FormatError
 MANIFEST = "_lsprune.json"
 BESIDE = ".lsprune.json"
 _FORMAT = 1
+_MOST_BYTES = 1 << 28  # of a manifest: that of a million files is smaller
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PathLike = str | os.PathLike[str]
 
@@ -55,7 +56,7 @@ class Manifest:
         """The manifest in a text; FormatError names `path` and the field that is wrong."""
         try:
             raw = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: not a readable manifest ({error})") from None
         if isinstance(raw, dict) and raw.get("manifest", _FORMAT) != _FORMAT:
             raise FormatError(f"{path}: a manifest of another format; lsprune {__version__} reads format {_FORMAT}")
@@ -74,8 +75,12 @@ class Manifest:
     def read(cls, path: PathLike) -> Manifest:
         """The manifest of an output (a folder, a file, or the manifest itself)."""
         path = manifest_of(path)
+        with path.open("rb") as handle:
+            content = handle.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise FormatError(f"{path}: not a readable manifest (more than {_MOST_BYTES >> 20} MiB)")
         try:
-            return cls.from_json(path.read_text(encoding="utf-8"), path)
+            return cls.from_json(content.decode("utf-8"), path)
         except UnicodeDecodeError as error:
             raise FormatError(f"{path}: not a readable manifest ({error})") from None
 
@@ -222,8 +227,10 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
             return [f"{path}: has {size} bytes, and {entry.bytes} in the manifest"]
         if deep and _sha256(path) != entry.sha256:
             return [f"{path}: its SHA-256 is not that of the manifest; damaged or changed"]
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return [f"{path}: is missing"]
+    except OSError as error:  # a name that is too long, a folder in the place of a file
+        return [f"{path}: cannot be read ({error.strerror})"]
     rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else entry.rows
     if rows != entry.rows:
         return [f"{path}: has {'no readable footer' if rows is None else f'{rows} rows'}, not {entry.rows} rows"]
@@ -293,13 +300,22 @@ def _fields(raw: Any, wanted: Mapping[str, type], where: str) -> dict[str, Any]:
     return dict(raw)
 
 
+def _is_inside(name: str) -> bool:
+    """Whether a name is a path below its folder that a system can have."""
+    path = PurePosixPath(name)
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return path.name != "" and "\0" not in name and not path.is_absolute() and ".." not in path.parts
+
+
 _WORDS = {int: "a whole number >= 0", str: "a string", dict: "an object", list: "a list"}
 
 
 def _entry(raw: Any, where: str) -> Entry:
     values = _fields(raw, _ENTRY, where)
-    name = PurePosixPath(values["name"])
-    if not values["name"] or name.is_absolute() or ".." in name.parts:
+    if not _is_inside(values["name"]):
         raise FormatError(f"{where}: name must be a path inside the output, got {values['name'][:80]!r}")
     if not _SHA256.fullmatch(values["sha256"]):
         raise FormatError(f"{where}: sha256 must be 64 hexadecimal digits, got {values['sha256'][:80]!r}")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsprune.adapters.files.memory import parse_size, show_size
 from lsprune.baselines import Jaccard
 from lsprune.errors import OptionError
 from lsprune.hashing import Auto, Both, Projection
@@ -21,7 +22,8 @@ from lsprune.pruners import LSP
 from lsprune.pruners.contract import Local
 from lsprune.select import MOST_FUNCTIONS
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+__all__ = ["Ceiling", "check_disk", "parse_size", "release", "resident", "show_size", "watched"]
+
 LEAST_ROWS = 1 << 14  # edges read at a time at least
 MOST_ROWS = 1 << 21
 _PROGRAM = (
@@ -31,31 +33,6 @@ _THREAD = 64 << 20  # keys and attribute rows of the block that a thread works o
 _BLOCK = 1 << 18  # edges whose keys fit in that
 _PAIRED = 320  # bytes for each edge of one owner: its pairs are made, and their ranks put in order, at one time
 _FLAGS = 4  # bytes a node: who had an edge and who has one left
-
-
-def parse_size(text: str | int) -> int:
-    """Bytes from "1GB", "512MiB", "2g" or a number.
-
-    >>> parse_size("1.5GB"), parse_size("64MiB")
-    (1500000000, 67108864)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]i?)?b?\s*", str(text), re.IGNORECASE)
-    if isinstance(text, bool) or not found:
-        raise OptionError(f'memory must be a size such as "1GB" or "512MiB", got {text!r}')
-    return int(float(found[1]) * _UNITS[(found[2] or "").lower()])
-
-
-def show_size(size: float) -> str:
-    """Bytes as people write them.
-
-    >>> show_size(1_500_000_000)
-    '1.5 GB'
-    """
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.4g} TB"
 
 
 def resident() -> int:

@@ -30,7 +30,7 @@ from lsprune.adapters.files.nodes import NodeRows
 from lsprune.apply import warn_undirected
 from lsprune.attributes import describe
 from lsprune.checks import counts_of
-from lsprune.errors import GraphError, OptionError
+from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Grouped, Owned
 from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
@@ -147,10 +147,11 @@ def prune_stream(
     same = {key: value for key, value in task.items() if key not in ("out", "memory")}
     name = hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()
     if resume and (before := output.complete(name, say)) is not None:
+        told = _told(before, output.path)
         reading.mend_mapping(before, ceiling.rows(edges.row_bytes), tables, say)
         output.tidy()
         remove_finished(folder, task)
-        return Streamed(**before.config["found"], seconds=time.perf_counter() - begun)
+        return replace(told, seconds=time.perf_counter() - begun)
     with watched() as peak, working(folder, task, resume=resume, say=say) as work:
         job = _Job(reading, local, ceiling, output, work, name, say)
         with output.held(fresh=work.fresh, stays=lambda error: work.stays(error, resume)):
@@ -561,6 +562,14 @@ class _Job:
         lo = first // 8
         bits = np.unpackbits(self.work.array("mask")[lo : -(-last // 8)])
         return bits[first - 8 * lo : last - 8 * lo].view(bool)
+
+
+def _told(manifest: Manifest, path: Path) -> Streamed:
+    """What the manifest of a complete output says of the run that made it."""
+    try:
+        return Streamed(**manifest.config["found"])
+    except (KeyError, TypeError):
+        raise FormatError(f"{path}: its manifest does not say what was found; write it again") from None
 
 
 def _attr_bytes(edges: EdgeFiles) -> int:

@@ -293,7 +293,7 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Checksum]]]
         told = json.loads(content)
         if told.pop("sha256") == _digest(told) and isinstance(told["done"]["task"], dict):
             return told["done"], told["files"]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise FormatError(f"{folder / JOURNAL} is damaged, or not a journal of lsprune; remove {folder} to begin again")
 

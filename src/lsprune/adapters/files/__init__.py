@@ -26,6 +26,7 @@ import numpy as np
 from lsprune.adapters.atomic import atomic_write, remove_abandoned
 from lsprune.adapters.files.content import Content, Edges
 from lsprune.adapters.files.kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.nodes import NodeRows, check_ends
 from lsprune.checks import as_array
 from lsprune.errors import FormatError, GraphError, OptionError
@@ -36,6 +37,7 @@ __all__ = ["FileGraph", "check_output", "read_edges", "write_edges"]
 TEXT = (".csv", ".tsv", ".txt", ".edges", ".edgelist")
 PACKED = (".gz", ".zst")
 SUFFIXES = (".npz", ".parquet", *TEXT, *(f"{suffix}{packed}" for packed in PACKED for suffix in TEXT))
+_NODE_BYTES = 16  # that a pruner needs for each node at least: where its edges begin, and how many it keeps
 PathLike = str | os.PathLike[str]
 NumNodes = int | tuple[int | None, int | None] | None  # a pair: of sources and targets, where they are two kinds
 TABLES = ("features", "target_features")
@@ -74,6 +76,7 @@ def read_edges(
     target_features: PathLike | None = None,
     target_id: str | None = None,
     target_x: Sequence[str] = (),
+    memory: str | int | MemoryBudget | None = None,
 ) -> FileGraph:
     """The graph of an edge list, with its file's other columns or arrays kept for `write_edges`.
 
@@ -94,25 +97,36 @@ def read_edges(
             kind, with a warning where the names of the columns look like two.
         target_features, target_id, target_x: those of the targets where there are two kinds; `features`, `id` and `x`
             are then those of the sources.
+        memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
+            declares more is refused before it is read. A `MemoryBudget` is shared with other files.
     """
     if (source is None) != (target is None):
         raise OptionError("source and target must be named together, got only one of them")
     path = Path(path)
     tables = [None if table is None else Path(table) for table in (features, target_features)]
+    budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget.of(memory)
     names = (source, target, tuple(edge_attr), tuple(edge_arrays), tuple(node_arrays))
-    edges = _read(path, *names, bool(bipartite), num_nodes)
+    edges = _read(path, *names, bool(bipartite), num_nodes, budget)
     pair = isinstance(edges.num_nodes, tuple) or isinstance(num_nodes, tuple)
     more = {"target_features": target_features, "target_id": target_id, "target_x": target_x}
     two = check_two_kinds(bipartite, pair, **more)
     asked = ((id, tuple(x)), (target_id, tuple(target_x)))
-    rows = [_features(table, *columns, option) for table, columns, option in zip(tables, asked, TABLES, strict=True)]
+    rows = [
+        _features(table, *columns, option, budget) for table, columns, option in zip(tables, asked, TABLES, strict=True)
+    ]
     inputs = (path, *(table for table in tables if table is not None))
     with _naming(path):
-        if two:
-            return FileGraph(_two_kinds(edges, rows, num_nodes, tables, path), edges.content, inputs)
-        if bipartite is None and look_like_two_kinds(edges.names) and _has_loops(edges):
+        if not two and bipartite is None and look_like_two_kinds(edges.names) and _has_loops(edges):
             warn_two_kinds(edges.names)
-        return FileGraph(_one_kind(edges, rows[0], num_nodes, tables[0], path), edges.content, inputs)
+        graph = (
+            _two_kinds(edges, rows, num_nodes, tables, path)
+            if two
+            else _one_kind(edges, rows[0], num_nodes, tables[0], path)
+        )
+    if num_nodes is None:  # a few bytes of a file may claim any number of nodes
+        count = graph.num_sources + (graph.num_targets if graph.bipartite else 0)
+        budget.take(count * _NODE_BYTES, f"{path}: a graph of {count:,} nodes")
+    return FileGraph(graph, edges.content, inputs)
 
 
 def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
@@ -158,6 +172,7 @@ def _read(
     node_arrays: tuple[str, ...],
     bipartite: bool,
     num_nodes: NumNodes,
+    memory: MemoryBudget,
 ) -> Edges:
     # Imported only when needed: the table and text readers bring pyarrow with them.
     suffix = suffix_of(path)
@@ -166,15 +181,15 @@ def _read(
 
         count = None if isinstance(num_nodes, tuple) else num_nodes
         two = bipartite or isinstance(num_nodes, tuple)
-        return archive.read(path, source, target, edge_attr, edge_arrays, node_arrays, two, count)
+        return archive.read(path, source, target, edge_attr, edge_arrays, node_arrays, two, count, memory)
     refuse_arrays(edge_arrays, node_arrays, path)
     if suffix == ".parquet":
         from lsprune.adapters.files import table
 
-        return table.read(path, source, target, edge_attr)
+        return table.read(path, source, target, edge_attr, memory)
     from lsprune.adapters.files import text
 
-    return text.read(path, source, target, edge_attr)
+    return text.read(path, source, target, edge_attr, memory)
 
 
 def refuse_arrays(edge_arrays: Sequence[str], node_arrays: Sequence[str], path: Path) -> None:
@@ -187,13 +202,15 @@ def refuse_arrays(edge_arrays: Sequence[str], node_arrays: Sequence[str], path: 
             )
 
 
-def _features(path: Path | None, id: str | None, x: tuple[str, ...], option: str) -> NodeRows | None:
+def _features(
+    path: Path | None, id: str | None, x: tuple[str, ...], option: str, memory: MemoryBudget
+) -> NodeRows | None:
     if path is None:
         refuse_columns(id, x, option)
         return None
     from lsprune.adapters.files import features
 
-    return features.read(path, id, x)
+    return features.read(path, id, x, memory)
 
 
 def refuse_columns(id: str | None, x: Sequence[str], option: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from lsprune.adapters.base import Kept
 from lsprune.adapters.files.content import Edges, choose, ids, need, stack
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.nodes import check_positions
 from lsprune.adapters.files.npy import is_compressed, read_npz, write_npz
 from lsprune.checks import check_sparse
@@ -215,9 +216,10 @@ def read(
     node_arrays: tuple[str, ...] = (),
     bipartite: bool = False,
     num_nodes: int | None = None,
+    memory: MemoryBudget | None = None,
 ) -> Edges:
     """The edges of a `.npz` file; `num_nodes` is what the caller says of one kind of nodes."""
-    arrays = read_npz(path)
+    arrays = read_npz(path, memory)
     if source is None and is_matrix(arrays):
         need([], edge_attr, path)
         return _from_matrix(arrays, path, edge_arrays, node_arrays)

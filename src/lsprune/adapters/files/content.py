@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +61,7 @@ def choose(columns: list[str], source: str | None, target: str | None, path: Pat
 
 def refuse_twice(columns: list[str], path: Path) -> None:
     """FormatError for a name that two columns have."""
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
         raise FormatError(f"{path}: column {twice[0]!r} is there more than once")
 

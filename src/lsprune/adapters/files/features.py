@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.adapters.files.archive import is_matrix, to_matrix
-from lsprune.adapters.files.content import need, refuse_twice, row, stack
+from lsprune.adapters.files.content import need, row, stack
+from lsprune.adapters.files.memory import MemoryBudget
 from lsprune.adapters.files.nodes import CHOOSE, NodeColumns, NodeRows, id_column, is_id_name, node_columns, place_rows
 from lsprune.adapters.files.npy import read_npy, read_npz
 from lsprune.errors import FormatError, OptionError
@@ -15,19 +16,21 @@ from lsprune.errors import FormatError, OptionError
 SUFFIXES = (".npy", ".npz", ".parquet")
 
 
-def read(path: Path, id: str | None = None, x: Sequence[str] = ()) -> NodeRows:
+def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: MemoryBudget | None = None) -> NodeRows:
     """Node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in their places.
 
     Args:
         id, x: names of the column (or array) of ids, and of those of features, as in `lsprune.adapters.files.nodes`.
+        memory: what the file may take; default what is available.
     """
+    memory = memory or MemoryBudget.of()
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
     if suffix == ".npy":
         refuse_names(path, id, x)
         return NodeRows(checked(read_npy(path), path))
-    return _from_npz(path, id, x) if suffix == ".npz" else _from_parquet(path, id, x)
+    return _from_npz(path, id, x, memory) if suffix == ".npz" else _from_parquet(path, id, x, memory)
 
 
 def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
@@ -59,8 +62,8 @@ def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: 
     return NodeColumns(named, tuple(rest))
 
 
-def _from_npz(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:
-    arrays = read_npz(path)
+def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
+    arrays = read_npz(path, memory)
     if is_matrix(arrays):
         refuse_names(path, id, x)
         return NodeRows(checked(to_matrix(arrays, path), path))
@@ -73,11 +76,10 @@ def _from_npz(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:
     return NodeRows(rows) if chosen.id is None else place_rows(rows, arrays[chosen.id], chosen.id, path)
 
 
-def _from_parquet(path: Path, id: str | None, x: Sequence[str]) -> NodeRows:
+def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
     from lsprune.adapters.files.table import integers, is_list, numbers, read_parquet
 
-    table = read_parquet(path)
-    refuse_twice(table.column_names, path)
+    table = read_parquet(path, memory)
     chosen = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
     hint = "" if x else CHOOSE
     rows = stack([numbers(table[name], name, path, hint=hint) for name in chosen.features])

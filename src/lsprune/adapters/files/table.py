@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from lsprune.adapters.files.content import Edges, choose, ids, need, row, stack
-from lsprune.errors import FormatError
+from lsprune.adapters.files.content import Edges, choose, ids, need, refuse_twice, row, stack
+from lsprune.adapters.files.memory import MemoryBudget
+from lsprune.adapters.files.parquet_memory import read_within
+from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 
 if TYPE_CHECKING:
@@ -35,9 +37,9 @@ class Columns:
         write_table(handle, suffix, self.table.filter(pa.array(mask)), self.ends)
 
 
-def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...]) -> Edges:
+def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...], memory: MemoryBudget) -> Edges:
     """The edges of a Parquet file."""
-    table = read_parquet(path)
+    table = read_parquet(path, memory)
     ends = choose(table.column_names, source, target, path)
     need(table.column_names, edge_attr, path)
     return from_table(table, ends, edge_attr, path, Columns(table, ends))
@@ -57,19 +59,26 @@ def from_table(
     return Edges(source=first, target=second, names=ends, edge_attr=stack(attributes), content=content, place=place)
 
 
-def read_parquet(path: Path) -> pa.Table:
-    """The whole table of a Parquet file, its page checksums compared where it has them."""
+def read_parquet(path: Path, memory: MemoryBudget | None = None) -> pa.Table:
+    """The whole table of a Parquet file, its page checksums compared where it has them.
+
+    OptionError if it does not fit into `memory` (default: what is available).
+    """
     import pyarrow as pa
     from pyarrow import parquet
 
+    memory = memory or MemoryBudget.of()
     with path.open("rb"):  # a missing or unreadable file is the system's error, not the format's
         pass
     try:
         # Not parquet.read_table: that adds columns when a folder's name looks like a partition ("year=2020").
         with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-            table = file.read()
+            refuse_twice(file.schema_arrow.names, path)
+            table = read_within(file, path, memory)
             table.validate(full=True)
             return table
+    except (FormatError, OptionError):
+        raise
     except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
         raise FormatError(f"{path}: not a readable Parquet file ({first_line(error)})") from None
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, cast
 import numpy as np
 
 from lsprune.adapters.files.content import Edges, choose, need
+from lsprune.adapters.files.memory import MemoryBudget, show_size
 from lsprune.adapters.files.table import first_line, from_table, write_table
 from lsprune.errors import FormatError
 from lsprune.graph import Array
@@ -34,6 +35,7 @@ _BREAK = ord("\n")
 # by byte: a table is read several times faster than np.isin compares
 _COMMENT, _INK = (np.isin(np.arange(256), list(some)) for some in (b"#%", set(range(256)) - set(b" \t\r\n")))
 NO_EDGES = b"# no edges\n"
+_READ = 1 << 20  # bytes read at a time
 MARK = b"\xef\xbb\xbf"  # a byte order mark, as spreadsheets write it
 
 
@@ -125,9 +127,9 @@ class Lines:
             return self.parse(columns, {name: pa.string() for name in columns} | integers)
 
 
-def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...]) -> Edges:
+def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...], memory: MemoryBudget) -> Edges:
     """The edges of a text file."""
-    lines = _lines(path, source, target)
+    lines = _lines(path, source, target, memory)
     ends = lines.layout.ends
     need(list(lines.layout.columns), edge_attr, path)
     wanted = tuple(dict.fromkeys((*ends, *edge_attr)))
@@ -264,8 +266,8 @@ def _damaged(path: Path, kind: str) -> Iterator[None]:
         raise FormatError(f"{path}: not a readable {kind} file ({first_line(error)})") from None
 
 
-def _lines(path: Path, source: str | None, target: str | None) -> Lines:
-    data = _read_bytes(path)
+def _lines(path: Path, source: str | None, target: str | None, memory: MemoryBudget) -> Lines:
+    data = _read_bytes(path, memory)
     suffix = Path(uncompressed(path.name.lower())).suffix
     starts, stops, numbers = edge_lines(data, anywhere=suffix not in _SEPARATOR)
     layout = layout_of(bytes(data[starts[0] : stops[0]].data) if starts.size else b"", path, source, target)
@@ -301,10 +303,16 @@ def odd_line(lines: Lines) -> str | None:
     return None
 
 
-def _read_bytes(path: Path) -> Array:
+def _read_bytes(path: Path, memory: MemoryBudget) -> Array:
+    raw = bytearray()
     with unpacked(path) as stream:
-        raw = stream.read()
-    raw = raw.removeprefix(MARK)
+        # how long a compressed file is shows only as it is read
+        while block := stream.read(min(_READ, memory.left - len(raw) + 1)):
+            raw += block
+            if len(raw) > memory.left:
+                raise memory.refusal(f"needs more than {show_size(memory.left)}", path)
+    memory.take(len(raw), path)
+    del raw[: len(MARK) if raw.startswith(MARK) else 0]
     if not raw:
         raise empty(path)
     if not raw.endswith(b"\n"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import struct
 import zipfile
@@ -11,9 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from lsprune.adapters.files.npy import Header, check_size, members_of, read_header
+from lsprune.adapters.files.npy import Header, check_size, map_array, members_of, read_header, reading_npz
 from lsprune.errors import FormatError
 from lsprune.graph import Array
 
@@ -34,12 +31,7 @@ class Member:
 
     def array(self) -> Array:
         """The array, memory-mapped and read-only."""
-        count, offset = math.prod(self.header.shape), self.start + self.header.length
-        order = "F" if self.header.fortran else "C"
-        if count == 0:
-            return np.empty(self.header.shape, self.header.dtype)
-        flat: Array = np.memmap(self.path, self.header.dtype, mode="r", offset=offset, shape=count)
-        return flat.reshape(self.header.shape, order=order)  # type: ignore[call-overload, no-any-return]
+        return map_array(self.path, self.header, self.start + self.header.length)
 
     def blocks(self) -> Iterator[bytes]:
         """Its bytes as they lie in the file, header included."""
@@ -76,15 +68,11 @@ def npy_member(path: Path) -> Member:
 def npz_members(path: Path) -> dict[str, Member]:
     """The arrays of a `.npz` file without compression."""
     with path.open("rb") as handle:
-        try:
+        with reading_npz(path):
             with zipfile.ZipFile(handle) as archive:
                 found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
             refuse_compressed(list(found.values()), path)
             starts = {name: _start(handle.fileno(), info) for name, info in found.items()}
-        except FormatError:
-            raise
-        except Exception as error:  # a damaged archive raises nearly anything: BadZipFile, struct.error ...
-            raise FormatError(f"{path}: not a readable .npz file ({str(error)[:120]})") from None
         members = {}
         for name, info in found.items():
             handle.seek(starts[name])
@@ -109,5 +97,5 @@ def refuse_compressed(infos: Sequence[zipfile.ZipInfo], path: Path) -> None:
 def _start(descriptor: int, info: zipfile.ZipInfo) -> int:
     mark, name, extra = _LOCAL.unpack(os.pread(descriptor, _LOCAL.size, info.header_offset))
     if mark != b"PK\x03\x04":
-        raise FormatError(f"no member at {info.header_offset}")
+        raise ValueError(f"no member at {info.header_offset}")
     return info.header_offset + _LOCAL.size + int(name) + int(extra)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from lsprune.adapters.files import NumNodes
-from lsprune.adapters.files.content import choose, need, stack
+from lsprune.adapters.files.content import choose, need, refuse_twice, stack
+from lsprune.adapters.files.memory import show_size
+from lsprune.adapters.files.parquet_memory import rows_within, touch_groups
 from lsprune.adapters.files.table import first_line, is_list, numbers
-from lsprune.errors import FormatError
+from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 from lsprune.scale.inputs.base import EdgeFiles, Kept, Piece, Shard, split_nodes
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _BUFFER = 1 << 20  # bytes of a column read from disk at a time
 _GROUP = 1 << 20  # rows of an output row group at most, as pyarrow's own default
+_TEXT_BYTES = 1 << 26  # of texts in a batch at most: a dictionary may repeat a long one in every row
 _SAMPLE = 1024  # rows looked at to estimate the memory of one
 
 
@@ -115,7 +118,7 @@ class ParquetFiles(EdgeFiles):
         step = max(1, rows // 3)  # a batch, its kept part, and the row group that fills up
         read_rows = 0
         with writing(handle, *_described(part.path)) as writer:
-            out = Groups(writer, min(step, _GROUP))
+            out = Groups(writer, min(step, _GROUP), max(_TEXT_BYTES, 4 * step * self.row_bytes), part.path)
             for at, batch in read(part, step, None):
                 mask = kept(part.first + at, part.first + at + batch.num_rows)
                 read_rows += batch.num_rows
@@ -143,8 +146,9 @@ def _without_dictionary(column: Any) -> Any:
 class Groups:
     """Row groups of equal size, whatever the size of the batches they come in, so that equal rows are equal bytes."""
 
-    def __init__(self, writer: Any, group: int) -> None:
+    def __init__(self, writer: Any, group: int, most: int, path: Path) -> None:
         self._writer, self._group, self._waiting, self._count, self._written = writer, group, list[Any](), 0, 0
+        self._most, self._bytes, self._path = most, 0, path
 
     def add(self, batch: pa.RecordBatch, mask: Array) -> None:
         """The rows of a batch with a True in `mask`."""
@@ -155,6 +159,12 @@ class Groups:
             return
         self._waiting.append(batch if count == batch.num_rows else batch.filter(pa.array(mask)))
         self._count += count
+        self._bytes += self._waiting[-1].nbytes
+        if self._bytes > self._most:
+            raise OptionError(
+                f"{self._path}: memory must be larger for its long texts: {self._count:,} rows take "
+                f"{show_size(self._bytes)}, of {show_size(self._most)} that are set aside for {self._group:,}"
+            )
         if self._count >= self._group:
             self._write(last=False)
 
@@ -173,7 +183,7 @@ class Groups:
             self._writer.write_table(group.unify_dictionaries(), self._group)
             self._written += group.num_rows
         left = table.slice(stop)
-        self._waiting, self._count = left.to_batches(), left.num_rows
+        self._waiting, self._count, self._bytes = left.to_batches(), left.num_rows, left.nbytes
 
 
 @contextmanager
@@ -209,14 +219,17 @@ def read(part: Part, rows: int, columns: list[str] | None) -> Iterator[tuple[int
     at = 0
     try:
         with parquet.ParquetFile(part.path, **_READ) as file:
-            for batch in file.iter_batches(rows, columns=columns):
+            step = min(rows, rows_within(part.path, file, _TEXT_BYTES, columns))
+            for batch in file.iter_batches(step, columns=columns):
                 if columns is None:
                     batch.validate(full=True)  # text that is no text, lists that end before they begin
                 if batch.num_rows:
                     yield at, batch
                 at += batch.num_rows
     except _errors() as error:
-        raise FormatError(f"{part.path}: {_damage(part, at, rows, columns)}: {_unreadable(error)}") from None
+        raise FormatError(
+            f"{part.path}: {_damage(part, at, min(rows, _SAMPLE), columns)}: {_unreadable(error)}"
+        ) from None
     if at != part.rows:
         raise FormatError(f"{part.path}: had {part.rows} rows and has {at} now; it was changed while it was read")
 
@@ -248,6 +261,7 @@ def footer(path: Path, name: str, first: int) -> Part:
     try:
         with parquet.ParquetFile(path) as file:
             schema, meta = file.schema_arrow, file.metadata
+            touch_groups(path)
             groups, widest = [0], 0
             for g in range(meta.num_row_groups):
                 group = meta.row_group(g)
@@ -260,7 +274,7 @@ def footer(path: Path, name: str, first: int) -> Part:
         raise FormatError(f"{path}: {_unreadable(error)}") from None
     if groups[-1] != meta.num_rows:
         raise FormatError(f"{path}: claims {meta.num_rows} rows and its row groups have {groups[-1]}; damaged")
-    _refuse_double(schema.names, path)
+    refuse_twice(schema.names, path)
     return Part(path, name, first, tuple(groups), dict(zip(schema.names, schema.types, strict=True)), widest)
 
 
@@ -270,12 +284,6 @@ def _check_extent(group: Any, size: int, where: str) -> None:
         start = min(filter(None, (column.dictionary_page_offset, column.data_page_offset)), default=0)
         if start + column.total_compressed_size > size - 8:
             raise FormatError(f"{where} lies beyond the end of the file; cut short or damaged")
-
-
-def _refuse_double(names: list[str], path: Path) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise FormatError(f"{path}: column {name!r} is there more than once")
 
 
 def compare(part: Part, first: Part, used: tuple[str, ...]) -> None:
