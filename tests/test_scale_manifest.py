@@ -160,7 +160,7 @@ def test_shallow_does_not_read_the_files_and_several_problems_are_all_told(tmp_p
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"manifest": 2}, "a manifest of another format"),
+        ({"manifest": 3}, "a manifest of another format"),
         ({"edges": -1}, "edges must be a whole number >= 0, got -1"),
         ({"edges": True}, "edges must be a whole number >= 0, got True"),
         ({"kept": None}, "kept must be a whole number >= 0, got None"),
@@ -320,3 +320,16 @@ def test_names_that_no_file_can_have_are_problems(tmp_path: Path, name: str) -> 
     Manifest({}, 1, 1, (*manifest.files, Entry(name, 1, size, "0" * 64))).write(tmp_path / MANIFEST)
     (problem,) = verify(tmp_path).problems
     assert str(tmp_path / name) in problem
+
+
+def test_a_manifest_of_the_first_version_is_still_read(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("0,1\n")
+    entry = hashed_write(tmp_path / "a.csv", lambda handle: handle.write(b"0,1\n") and 1)
+    Manifest({}, 1, 1, (entry,)).write(tmp_path / "_lsprune.json")
+    told = json.loads((tmp_path / "_lsprune.json").read_text())
+    del told["checksum"]
+    with_one = dict(told)
+    (tmp_path / "_lsprune.json").write_text(json.dumps({**told, "manifest": 1}))
+    assert verify(tmp_path).ok and verify_input(tmp_path).files == (entry,)
+    (tmp_path / "_lsprune.json").write_text(json.dumps({**with_one, "manifest": 2}))
+    assert "checksum must be" in verify(tmp_path).problems[0]

@@ -20,7 +20,8 @@ from lsprune.errors import FormatError
 
 MANIFEST = "_lsprune.json"
 BESIDE = ".lsprune.json"
-_FORMAT = 1
+_FORMAT = 2
+_NO_CHECKSUM = 1  # the format of lsprune 0.1.0, which is still read: it has no checksum of itself
 _MOST_BYTES = 1 << 28  # of a manifest: that of a million files is smaller
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PathLike = str | os.PathLike[str]
@@ -58,16 +59,19 @@ class Manifest:
             raw = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: not a readable manifest ({error})") from None
-        if isinstance(raw, dict) and raw.get("manifest", _FORMAT) != _FORMAT:
-            raise FormatError(f"{path}: a manifest of another format; lsprune {__version__} reads format {_FORMAT}")
-        values = _fields(raw, _MANIFEST, str(path))
-        checksum, whole = values.pop("checksum"), dict(values)
+        number = raw.get("manifest", _FORMAT) if isinstance(raw, dict) else _FORMAT
+        if number not in (_NO_CHECKSUM, _FORMAT):
+            known = f"formats up to {_FORMAT}"
+            raise FormatError(f"{path}: a manifest of another format; lsprune {__version__} reads {known}")
+        old = number == _NO_CHECKSUM
+        values = _fields(raw, {k: v for k, v in _MANIFEST.items() if not (old and k == "checksum")}, str(path))
+        checksum, whole = values.pop("checksum", None), dict(values)
         del values["manifest"]
         files = tuple(_entry(one, f"{path}: files[{i}]") for i, one in enumerate(values.pop("files")))
         names = [entry.name for entry in files]
         if len(set(names)) != len(names):
             raise FormatError(f"{path}: names a file twice")
-        if checksum != _digest(whole):
+        if not old and checksum != _digest(whole):
             raise FormatError(f"{path}: its checksum is not that of what it says; damaged or changed")
         return cls(**values, files=files)
 
