@@ -21,7 +21,7 @@ from lsprune.errors import FormatError
 MANIFEST = "_lsprune.json"
 BESIDE = ".lsprune.json"
 _FORMAT = 2
-_NO_CHECKSUM = 1  # the format of lsprune 0.1.0, which is still read: it has no checksum of itself
+_NO_CHECKSUM = 1  # the first format, which is still read: it has no checksum of itself
 _MOST_BYTES = 1 << 28  # of a manifest: that of a million files is smaller
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PathLike = str | os.PathLike[str]
