@@ -49,10 +49,10 @@ def sizes_of(options: argparse.Namespace) -> list[tuple[str, int, int]]:
     return [(name, *SIZES[name]) for name in SIZES if options.size in (name, "all")]
 
 
-def header(title: str) -> None:
+def header(title: str, setting: str = f"k={K}, d={DIM}, float32") -> None:
     """Print what is measured and where."""
     cpu = platform.processor() or platform.machine()
-    print(f"\n## {title}\n   {os.cpu_count()} cores ({cpu}), {THREADS} threads, k={K}, d={DIM}, float32")
+    print(f"\n## {title}\n   {os.cpu_count()} cores ({cpu}), {THREADS} threads, {setting}")
 
 
 def line(name: str, value: str, target: str = "") -> None:

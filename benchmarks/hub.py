@@ -32,7 +32,7 @@ def main() -> None:
     LSP(keep=0.5).mask(star(1000), threads=THREADS)  # compiled and warm
     LSP(keep=0.5, select="bottom").mask(star(1000), threads=THREADS)
     graph = star(edges)
-    header(f"a star of {edges:,} edges, keep=0.5, d={DIM}")
+    header(f"a star of {edges:,} edges", f"keep=0.5, d={DIM}, float32")
     one_run = least(
         {
             "functions": lambda: LSP(keep=0.5).mask(graph, threads=THREADS),

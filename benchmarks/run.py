@@ -29,6 +29,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "consistency": ("--classes", "3", "--samples", "45", "--each", "6"),
     "order": ("--graphs", "200", "--seeds", "1"),
     "stream": ("--edges", "20000", "--nodes", "2000", "--dim", "4", "--runs", "1"),
+    "hub": ("--edges", "20000"),
     "spark": ("--edges", "2000"),
 }
 
