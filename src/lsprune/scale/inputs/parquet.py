@@ -222,9 +222,7 @@ def read(part: Part, rows: int, columns: list[str] | None) -> Iterator[tuple[int
                     yield at, batch
                 at += batch.num_rows
     except _errors() as error:
-        raise FormatError(
-            f"{part.path}: {_damage(part, at, min(rows, _SAMPLE), columns)}: {_unreadable(error)}"
-        ) from None
+        raise FormatError(f"{part.path}: {_damage(part, at, rows, columns)}: {_unreadable(error)}") from None
     if at != part.rows:
         raise FormatError(f"{part.path}: had {part.rows} rows and has {at} now; it was changed while it was read")
 
@@ -240,7 +238,7 @@ def _damage(part: Part, at: int, rows: int, columns: list[str] | None) -> str:
     for group in range(part.group(at), last):
         try:
             with parquet.ParquetFile(part.path, **_READ) as file:
-                for _ in file.iter_batches(rows, row_groups=[group], columns=columns):
+                for _ in file.iter_batches(min(rows, _SAMPLE), row_groups=[group], columns=columns):
                     pass
         except _errors():
             return f"row group {group}"
@@ -354,4 +352,4 @@ def _unreadable(error: BaseException) -> str:
 def _errors() -> tuple[type[Exception], ...]:
     import pyarrow as pa
 
-    return (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+    return (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, LookupError)
