@@ -304,9 +304,10 @@ def _options(meta: Any) -> dict[str, Any]:
 
     group = meta.row_group(0)
     columns = [group.column(c) for c in range(group.num_columns)]
+    names = [meta.schema.column(c).path for c in range(group.num_columns)]  # a chunk may have another: damaged
     return {
-        "compression": {column.path_in_schema: _codec(column.compression) for column in columns},
-        "use_dictionary": [column.path_in_schema for column in columns if _repeats(column)],
+        "compression": {name: _codec(column.compression) for name, column in zip(names, columns, strict=True)},
+        "use_dictionary": [name for name, column in zip(names, columns, strict=True) if _repeats(column)],
         "use_deprecated_int96_timestamps": any(column.physical_type == "INT96" for column in columns),
     }
 
