@@ -97,10 +97,10 @@ def group_bytes(
     fixed = repeated = 0
     for c in range(group.num_columns):
         column = group.column(c)
-        if columns is not None and column.path_in_schema.partition(".")[0] not in columns:
+        if columns is not None and file.schema.column(c).path.partition(".")[0] not in columns:
             continue
         values, size = max(column.num_values, group.num_rows), max(column.total_uncompressed_size, 0)
-        width = _width(schema, column, file.schema.column(c))
+        width = _width(schema, file.schema.column(c))
         if width or set(column.encodings) <= _NO_DICTIONARY:
             fixed += values * (width or _OFFSET) + (0 if width else size)
             continue
@@ -114,7 +114,7 @@ def decoded_bytes(path: Path, file: Any, number: int, column: int) -> int | None
     """Bytes of all values of a text column in a row group, counted without spelling them out; None where that fails."""
     import pyarrow.compute as pc
 
-    name, total = file.metadata.row_group(number).column(column).path_in_schema, 0
+    name, total = file.schema.column(column).path, 0
     if not _is_looked_up(file, number, column):
         return None
     with _by_dictionary(path, [name]) as again:
@@ -130,10 +130,10 @@ def rows_within(path: Path, file: Any, size: int, columns: list[str] | None) -> 
     for g in range(file.metadata.num_row_groups):
         group = file.metadata.row_group(g)
         for c in range(group.num_columns):
-            name, schema = group.column(c).path_in_schema, file.schema_arrow
+            name, schema = file.schema.column(c).path, file.schema_arrow
             if columns is None or name.partition(".")[0] in columns:
                 shared = not set(group.column(c).encodings) <= _NO_DICTIONARY
-                if shared and not _width(schema, group.column(c), file.schema.column(c)):
+                if shared and not _width(schema, file.schema.column(c)):
                     texts.setdefault(name, []).append((g, c))
     if not texts:
         return max(1, size)
@@ -149,14 +149,14 @@ def _longest(file: Any, by_dictionary: Any, number: int, column: int) -> int:
     chunk = file.metadata.row_group(number).column(column)
     if not _is_looked_up(file, number, column):
         return int(chunk.total_uncompressed_size)
-    batch = next(by_dictionary.iter_batches(1, row_groups=[number], columns=[chunk.path_in_schema]), None)
+    batch = next(by_dictionary.iter_batches(1, row_groups=[number], columns=[file.schema.column(column).path]), None)
     return 0 if batch is None else int(pc.max(pc.binary_length(batch.column(0).dictionary)).as_py() or 0)
 
 
 def _is_looked_up(file: Any, number: int, column: int) -> bool:
     """Whether Arrow gives the values of a text column as places in a dictionary."""
     chunk = file.metadata.row_group(number).column(column)
-    flat = chunk.path_in_schema in file.schema_arrow.names
+    flat = file.schema.column(column).path in file.schema_arrow.names
     return flat and set(chunk.encodings) <= _NO_DICTIONARY | _DICTIONARY
 
 
@@ -166,11 +166,11 @@ def _by_dictionary(path: Path, names: list[str]) -> Any:
     return parquet.ParquetFile(path, read_dictionary=names, pre_buffer=False)
 
 
-def _width(schema: Any, column: Any, leaf: Any) -> int:
+def _width(schema: Any, leaf: Any) -> int:
     """Bytes of a value of a column; 0 for text, whose values differ."""
     import pyarrow as pa
 
-    name = column.path_in_schema
+    name = leaf.path
     kind = schema.field(name).type if name in schema.names else None  # a column of lists has parts of other names
     if kind is not None and (pa.types.is_primitive(kind) or pa.types.is_dictionary(kind)):
         return max(1, int(kind.bit_width) // 8)

@@ -79,7 +79,7 @@ def read_parquet(path: Path, memory: MemoryBudget | None = None) -> pa.Table:
             return table
     except (FormatError, OptionError):
         raise
-    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, LookupError) as error:
         raise FormatError(f"{path}: not a readable Parquet file ({first_line(error)})") from None
 
 

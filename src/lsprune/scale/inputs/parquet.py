@@ -227,9 +227,7 @@ def read(part: Part, rows: int, columns: list[str] | None) -> Iterator[tuple[int
                     yield at, batch
                 at += batch.num_rows
     except _errors() as error:
-        raise FormatError(
-            f"{part.path}: {_damage(part, at, min(rows, _SAMPLE), columns)}: {_unreadable(error)}"
-        ) from None
+        raise FormatError(f"{part.path}: {_damage(part, at, rows, columns)}: {_unreadable(error)}") from None
     if at != part.rows:
         raise FormatError(f"{part.path}: had {part.rows} rows and has {at} now; it was changed while it was read")
 
@@ -245,7 +243,7 @@ def _damage(part: Part, at: int, rows: int, columns: list[str] | None) -> str:
     for group in range(part.group(at), last):
         try:
             with parquet.ParquetFile(part.path, **_READ) as file:
-                for _ in file.iter_batches(rows, row_groups=[group], columns=columns):
+                for _ in file.iter_batches(min(rows, _SAMPLE), row_groups=[group], columns=columns):
                     pass
         except _errors():
             return f"row group {group}"
@@ -311,9 +309,10 @@ def _options(meta: Any) -> dict[str, Any]:
 
     group = meta.row_group(0)
     columns = [group.column(c) for c in range(group.num_columns)]
+    names = [meta.schema.column(c).path for c in range(group.num_columns)]  # a chunk may have another: damaged
     return {
-        "compression": {column.path_in_schema: _codec(column.compression) for column in columns},
-        "use_dictionary": [column.path_in_schema for column in columns if _repeats(column)],
+        "compression": {name: _codec(column.compression) for name, column in zip(names, columns, strict=True)},
+        "use_dictionary": [name for name, column in zip(names, columns, strict=True) if _repeats(column)],
         "use_deprecated_int96_timestamps": any(column.physical_type == "INT96" for column in columns),
     }
 
@@ -374,4 +373,4 @@ def _unreadable(error: BaseException) -> str:
 def _errors() -> tuple[type[Exception], ...]:
     import pyarrow as pa
 
-    return (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
+    return (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, LookupError)
