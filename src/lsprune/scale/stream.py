@@ -32,6 +32,7 @@ from lsprune.attributes import describe
 from lsprune.checks import counts_of
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Grouped, Owned
+from lsprune.hashing.base import MANY_STEPS
 from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
 from lsprune.pruners import LSP, Pruner
@@ -423,7 +424,7 @@ class _Job:
         with self._stage("scan"):
             self._scan(edges, rows, selected)
         self.sizes, self.loops = self._sizes(known, self.counted), self.counted.loops
-        self._check(edges)
+        self._check(edges, nodes.width)
         if not selected:
             with self._stage("group"):
                 graph = self._graph(edges, nodes, rows)
@@ -487,14 +488,19 @@ class _Job:
             kinds["edge_attr"] = (edges.attr_dtype, edges.attr_shape)
         return {name: self.work.spool(name, *kind) for name, kind in kinds.items()}
 
-    def _check(self, edges: EdgeFiles) -> None:
-        """Raise where the memory or the disk will not do for this graph, before the work begins."""
+    def _check(self, edges: EdgeFiles, width: int) -> None:
+        """Raise where the memory or the disk will not do for this graph, before the work begins.
+
+        Args:
+            width: columns of the node attributes.
+        """
         self.ceiling.check_graph(self.nodes, self.counted.slots, self.pruner)
         ends = 4 if self.nodes < 2**31 else 8
         places = 4 if self.counted.edges < 2**31 else 8
         pairs = 2 if self.pruner.symmetric else 1
         slots = self.counted.slots * (pairs * (2 + 2 * (ends + places)) + 1)
-        self.disk = slots + self.counted.edges * (2 + _attr_bytes(edges)) + self.nodes * 8 * 12
+        quantised = 0 if self.pruner.k is not None and self.pruner.k <= MANY_STEPS else width
+        self.disk = slots + self.counted.edges * (2 + _attr_bytes(edges)) + self.nodes * (8 * 12 + quantised)
         written = sum(path.stat().st_size for path in edges.inputs)
         self.say(
             f"{self.nodes:,} nodes, {self.counted.edges:,} edges; {show_size(self.disk)} of scratch files in "
@@ -584,6 +590,11 @@ class _Nodes:
     two: bool
     x: tuple[Any, ...]  # of sources and of targets; one object twice where they are one kind
     known: tuple[Array | None, ...]
+
+    @property
+    def width(self) -> int:
+        """The most columns that the attributes of a node have."""
+        return max((math.prod(one.shape[1:]) for one in self.x if one is not None), default=0)
 
     def graph(self, sizes: tuple[int, int], pruner: Local) -> Graph:
         """A graph of so many nodes in which nobody owns an edge."""
