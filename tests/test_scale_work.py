@@ -24,7 +24,7 @@ from lsprune.scale import work as working_folder
 from lsprune.scale.manifest import Manifest
 from lsprune.scale.output import MARKER
 from lsprune.scale.stream import prune_stream
-from lsprune.scale.work import Work, working
+from lsprune.scale.work import working
 
 PRUNER = LSP(keep=0.4, symmetric="union")
 
@@ -157,22 +157,6 @@ def test_another_task_is_not_continued(tmp_path):
     (tmp_path / "w" / "journal.json").write_text(whole)
     with pytest.raises(KeyboardInterrupt):
         begin({"k": 1, "seed": 0})
-
-
-def test_damaged_arrays_are_named(tmp_path):
-    with pytest.raises(KeyboardInterrupt), working(tmp_path / "w", {}, resume=True) as work:
-        work.create("numbers", 5, np.int32)
-        work.finish("count", 5, "numbers")
-        raise KeyboardInterrupt
-    path = tmp_path / "w" / "numbers.npy"
-    whole = path.read_bytes()
-    for content in (b"", whole[:40], whole[:-4], b"x" + whole[1:], whole.replace(b"<i4", b"|O8")):
-        path.write_bytes(content)
-        with pytest.raises(FormatError, match=r"numbers\.npy: damaged"):
-            Work(tmp_path / "w").array("numbers")
-    path.unlink()
-    with pytest.raises(FormatError, match=r"numbers\.npy: damaged"):
-        Work(tmp_path / "w").array("numbers")
 
 
 def test_the_journal_names_only_what_is_on_the_disk(tmp_path):
