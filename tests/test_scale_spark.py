@@ -338,7 +338,11 @@ def test_fit_looks_at_the_same_sample_of_nodes(session, monkeypatch):
     edges = session.createDataFrame(pa.table({"source": ends[0], "target": ends[1]}))
     assert fit_spark(edges, nodes, LSP(k=1)) == LSP(k=1).fit(Graph.from_edges(ends, x=x))
     with pytest.raises(OptionError, match="numbered from 0 to 99 without gaps"):
-        fit_spark(edges, nodes.selectExpr("id * 2 as id", "x"), LSP(k=1))
+        fit_spark(
+            edges.selectExpr("source * 2 as source", "target * 2 as target"),
+            nodes.selectExpr("id * 2 as id", "x"),
+            LSP(k=1),
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Connected components and spanning forests by scipy, whose graph routines take indices of 32 bits alone.
 
-Given longer ones, scipy before 1.17 raises an error that names no option, or returns labels that were never written.
+Given longer ones, older versions of scipy (seen with 1.11) raise an error that names no option, or return labels
+that were never written.
 """
 
 from __future__ import annotations

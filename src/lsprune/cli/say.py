@@ -127,7 +127,7 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if not console.is_interactive:  # a disabled bar would not do: rich before 14.2 prints an empty line for it
+    if not console.is_interactive:  # a disabled bar would not do: rich 14.1 and older print an empty line for it
         yield lambda name: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())

@@ -78,7 +78,7 @@ class Bars(Watcher):
         self.progress.update(self._runs, completed=self.done)
 
     def close(self) -> None:
-        if not self.progress.disable:  # rich before 14.2 prints an empty line even then
+        if not self.progress.disable:  # rich 14.1 and older print an empty line even then
             self.progress.stop()
 
 
