@@ -131,8 +131,9 @@ def test_links_pipes_and_folders_are_not_opened(tmp_path: Path, opened: Callable
 def test_only_the_temporary_files_of_dead_processes_and_of_this_file_are_removed(tmp_path: Path) -> None:
     def abandoned(path: Path) -> Path:
         """The temporary file of a process that was killed: nobody has it open."""
+        before = set(tmp_path.iterdir())
         with atomic_write(path):
-            made = next(found for found in tmp_path.iterdir() if found.name.startswith(".lsprune-"))
+            (made,) = set(tmp_path.iterdir()) - before
             copy = made.with_name(made.name.replace(".tmp", "0.tmp"))
             copy.write_bytes(b"half")
         return copy

@@ -1,4 +1,4 @@
-"""The way of the data, held by a table: a module imports only what stands before it (DESIGN, import order)."""
+"""The way of the data, held by a table: a module imports only what stands before it."""
 
 from __future__ import annotations
 

@@ -101,3 +101,13 @@ def test_a_node_is_a_number(node):
     with pytest.raises(OptionError, match="node must be the number of a node"):
         Random(keep=0.5).explain(random_graph(0), node)
     assert Random(keep=0.5).explain(random_graph(0), np.int64(3)).node == 3
+
+
+@pytest.mark.parametrize(("select", "shown"), [("functions", True), ("bottom", False)])
+def test_steps_after_256_are_explained_by_the_function_that_they_go_by(select, shown):
+    rng = np.random.default_rng(0)
+    ends = np.stack([np.arange(1, 401), np.zeros(400, int)])
+    graph = Graph.from_edges(ends, x=rng.standard_normal((401, 3)))
+    told = str(LSP(k=300, select=select).explain(graph, 0))
+    assert ("steps after 256 go by function 257" in told) == shown
+    assert sum(reason.kept for reason in LSP(k=300, select=select).explain(graph, 0).edges) == 300

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lsprune import LSP, Graph, OptionError
-from lsprune.hashing import Signs
+from lsprune.hashing import Signs, base
+from lsprune.kernels.threads import spans
 
 
 def collisions(angle: float, bits: int) -> float:
@@ -42,3 +43,20 @@ def test_codes_agree_as_often_as_the_angle_says(angle, bits):
 def test_bad_options_are_named():
     with pytest.raises(OptionError, match=r"bits must be a whole number in \[1, 62\], got 0"):
         Signs(bits=0)
+
+
+def test_wide_sums_of_a_hub_are_made_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    ends = np.stack([rng.integers(1, 90, 200), np.zeros(200, int)])
+    graph = Graph.from_edges(
+        ends, num_nodes=90, x=rng.standard_normal((90, 3)), edge_attr=rng.standard_normal((200, 2))
+    )
+    cases = [LSP(k=9, hash=Signs(bits=5), attributes=roles) for roles in (("owner", "neighbour"), ("edge",))]
+    whole = [pruner.mask(graph) for pruner in cases]
+    monkeypatch.setattr(base, "BLOCK_VALUES", 9 * 5 * 7)
+    monkeypatch.setattr(base, "SUM_COLUMNS", 9 * 5)
+    sizes = []
+    monkeypatch.setattr(base, "spans", lambda total, size: sizes.append(size) or spans(total, size))
+    for pruner, mask in zip(cases, whole, strict=True):
+        np.testing.assert_array_equal(pruner.mask(graph), mask)
+    assert sizes == [7, 7]

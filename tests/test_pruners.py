@@ -146,3 +146,9 @@ def test_repr_shows_what_was_asked_for():
 def test_bad_options_are_named(build, says):
     with pytest.raises(OptionError, match=says):
         build()
+
+
+def test_steps_with_replacement_are_limited():
+    with pytest.raises(OptionError, match="k must be at most 65536 with replace=True, got 65537"):
+        LSP(k=2**16 + 1, replace=True)
+    assert LSP(k=2**16, replace=True).k == 2**16

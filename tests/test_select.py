@@ -141,6 +141,7 @@ def test_every_step_has_its_own_function_where_the_paper_says_so():
     target = graph.ends()[1]
     for pruner in (LSP.paper("p", k=300), LSP.published("p", k=300, sparsity=3), LSP(k=300, replace=True)):
         assert pruner.functions is None
+    assert LSP(keep=0.5, values="raw").functions == 256  # a share is no preset
     pruner = LSP(k=300, values="raw", ties="position")
     edges, keys = keys_of(pruner, graph, 0, 300)
     left = list(range(len(edges)))

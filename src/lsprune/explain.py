@@ -56,6 +56,8 @@ class _Keys:
 
     table: Array
     added: Array | None
+    winners: Array  # [steps] which edge each step took
+    last_rank: int
 
     @property
     def steps(self) -> int:
@@ -86,7 +88,10 @@ def explain_node(
         if shown
         else np.zeros((stop - start, 0), np.int64)
     )
-    edges, shows = owned.edges(start, stop), _Keys(keys, source.added(start, stop) if shown else None)
+    edges, shows = owned.edges(start, stop), _Keys(
+        keys, source.added(start, stop) if shown else None, _winners(keys, ranks, source.bottom),
+        int(ranks.max(initial=0)),
+    )  # fmt: skip
     reasons = [
         Reason(int(edges[i]), int(owned.neighbour[start + i]), bool(mask[edges[i]]), int(ranks[i]) or None,
                _why(i, ranks, shows, bool(mask[edges[i]]), source))
@@ -137,14 +142,22 @@ def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
 
 def _beaten(i: int, ranks: Array, keys: _Keys, source: Source) -> str:
     table = keys.table
-    if source.functions is not None and int(ranks.max()) > source.functions:
+    if source.functions is not None and keys.last_rank > source.functions:
         return f"beaten at every step; steps after {source.functions} go by function {source.functions + 1}"
     if source.bottom:
-        z, winner, where = 0, int(np.argmax(ranks)), "by the last edge kept"
+        z, winner, where = 0, int(keys.winners[0]), "by the last edge kept"
     else:
-        winners = [int(np.argmax(ranks == z + 1)) if (ranks == z + 1).any() else int(np.argmin(table[:, z]))
-                   for z in range(keys.steps)]  # fmt: skip
-        z = min(range(len(winners)), key=lambda z: int(table[i, z]) - int(table[winners[z], z]))
-        winner, where = winners[z], f"at every step, most narrowly at step {z + 1}"
+        z = int(np.argmin(table[i] - table[keys.winners, np.arange(keys.steps)]))
+        winner, where = int(keys.winners[z]), f"at every step, most narrowly at step {z + 1}"
     tie = " (tie rule)" if table[i, z] == table[winner, z] else ""
     return f"beaten {where}: key {keys.say(i, z)} against {keys.say(winner, z)}{tie}"
+
+
+def _winners(table: Array, ranks: Array, bottom: bool) -> Array:
+    """The edge that each step took; where an earlier step had taken it already, the one with the smallest key."""
+    if bottom:
+        return np.array([np.argmax(ranks)] if ranks.size else [], np.int64)
+    winners = np.argmin(table, axis=0) if table.shape[0] else np.zeros(table.shape[1], np.int64)
+    taken = np.flatnonzero((ranks > 0) & (ranks <= table.shape[1]))
+    winners[ranks[taken] - 1] = taken
+    return winners

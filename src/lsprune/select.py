@@ -1,6 +1,6 @@
 """Keys into masks: who owns which edges, how many each owner keeps, which ones, and pairs that stay together.
 
-The rules are DESIGN section 2. Everything that needs the whole graph (grouping, degrees, the exact budget, pairs) is
+docs/how-it-works.md has the rules. Everything that needs the whole graph (grouping, degrees, the exact budget, pairs) is
 here; what is independent per owner is in the kernels.
 """
 
@@ -263,7 +263,7 @@ def choose(
         for lo, hi in spans(quota.shape[0], OWNERS):
             degree = np.diff(owned.indptr[lo : hi + 1])
             taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
-        return taken
+        return ranks if ranked else taken
     by_functions = needed if source.functions is None else min(needed, source.functions)
     for first in range(0, by_functions, STEPS):
         count = min(STEPS, by_functions - first)

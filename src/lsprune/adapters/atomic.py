@@ -45,9 +45,7 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
     """
     final = _final(path, follow)
     mode = _mode(final)
-    temporary = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
-    descriptor = _create(temporary)
-    lock = _locked_copy(descriptor)
+    temporary, descriptor, lock = _temporary(final)
     try:
         with os.fdopen(descriptor, "w+b") as handle:
             yield handle
@@ -122,6 +120,19 @@ def _final(path: str | os.PathLike[str], follow: bool) -> Path:
 def _prefix(final: Path) -> str:
     """How the names of the temporary files of a file begin; a digest, for the name itself may be too long."""
     return f".lsprune-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:12]}-"
+
+
+def _temporary(final: Path) -> tuple[Path, int, int | None]:
+    """A new temporary file, its descriptor and its lock."""
+    while True:
+        path = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
+        descriptor = _create(path)
+        lock = _locked_copy(descriptor)
+        if path.exists():
+            return path, descriptor, lock
+        os.close(descriptor)  # another process took it for abandoned before it was locked
+        if lock is not None:
+            os.close(lock)
 
 
 def _create(path: Path) -> int:

@@ -16,13 +16,15 @@ import numpy as np
 
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array, Owned
-from lsprune.kernels import ROWS, Runtime, check_row, not_finite
+from lsprune.kernels import BLOCK_VALUES, ROWS, Runtime, check_row, not_finite
+from lsprune.kernels.threads import spans
 from lsprune.race import BITS, finish
 from lsprune.scales import Scale
 
 TABLE_ROWS = 1 << 14  # rows of a table made at a time
 STEPS = 16  # functions computed at a time: one cache line of int32 keys
 MANY_STEPS = 2 * STEPS  # beyond so many, attributes are made integers once and not again for every block of functions
+SUM_COLUMNS = 1 << 10  # that the sums of edge attributes have at most, about
 NOBODY = 2**31 - 1  # no int32 key may reach this
 RACE_BITS = 18
 RACE = 1 << RACE_BITS  # times in a race are logarithms to base 2 in units of this
@@ -38,7 +40,8 @@ class View:
     calibrated: bool  # attributes are centred and scaled, or raw values
     seed: int
     total: int  # number of steps that the pruner may take in all: its k, where it has one
-    needed: int  # number of steps that change what is kept; less than `total` only where every owner keeps all it has
+    needed: int  # number of steps that some owner takes
+    functions: int  # number of functions whose keys will be asked for
     neighbours: int  # number of nodes on the neighbour side
     neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
     runtime: Runtime
@@ -134,7 +137,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     shape = (part.rows.count, width or weights.shape[0])
     out = _table_again(view, shape) if small else view.runtime.zeros(shape, np.int64)
     role = next((role for role, known in view.parts.items() if known is part), None)
-    if small and role is not None and view.total > MANY_STEPS:
+    if small and role is not None and view.functions > MANY_STEPS:
         q, again = quantised(view, role), view.runtime.module.project_quanta
         view.runtime.spread(part.rows.count, lambda lo, hi: again(q[lo:hi], weights, out[lo:hi]), ROWS)
         return out
@@ -232,15 +235,24 @@ def of_sums(
         index = part.index
         return of_nodes(view, in_blocks(view, index.shape[0], lambda lo, hi: finished[index[lo:hi]]))
     owned = view.owned
+    widest = max((table.shape[1] for table in tables.values()), default=SUM_COLUMNS)
+    at_a_time = max(BLOCK_VALUES // widest, 1)
 
-    def of(lo: int, hi: int) -> Array:
-        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+    def some(start: int, stop: int, owners: Array) -> Array:
         total: Any = None if edge is None else edge(owned.edges(start, stop))
         for role, table in tables.items():
-            items = owned.neighbour[start:stop] if role == "neighbour" else owned.owners(lo, hi)
+            items = owned.neighbour[start:stop] if role == "neighbour" else owners
             values = table[view.parts[role].rows_of(items)]
             total = values if total is None else total + values
         return np.ascontiguousarray(finish(total), dtype=np.int64)
+
+    def of(lo: int, hi: int) -> Array:
+        start, stop, owners = int(owned.indptr[lo]), int(owned.indptr[hi]), owned.owners(lo, hi)
+        if stop - start <= at_a_time:
+            return some(start, stop, owners)
+        return np.concatenate(  # a hub: sums may be many times wider than keys
+            [some(start + a, start + b, owners[a:b]) for a, b in spans(stop - start, at_a_time)]
+        )
 
     return EdgeKeys(of)
 

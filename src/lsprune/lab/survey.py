@@ -35,7 +35,7 @@ class Attributes:
 
     @classmethod
     def of(cls, values: Any) -> Attributes:
-        """The kind of these attributes, as pruners take them (DESIGN, 2.8)."""
+        """The kind of these attributes, as pruners take them."""
         if values is None:
             return cls("none")
         columns = int(np.prod(values.shape[1:])) if len(values.shape) > 1 else 1

@@ -34,7 +34,7 @@ def check_pruner(pruner: Any) -> None:
 
 
 def join(graphs: Sequence[Graph]) -> Graph:
-    """One graph that holds all of these, in order: what a pruner sees of a list of PyG `Data` (DESIGN, 2.7)."""
+    """One graph that holds all of these, in order: what a pruner sees of a list of PyG `Data`."""
     for name in ("bipartite", "undirected"):
         if len({getattr(graph, name) for graph in graphs}) > 1:
             raise GraphError(f"the graphs of a list must be all {name} or none of them")

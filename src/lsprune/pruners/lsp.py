@@ -28,6 +28,8 @@ from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
 from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
 from lsprune.select import MOST_FUNCTIONS, TIES, Source, bases, group
 
+MOST_REPLACED = 1 << 16  # steps with replacement, each of which looks at all edges of an owner
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -56,7 +58,7 @@ class LSP(Local):
         k, keep, side, symmetric, self_loops, pooled, seed: as for every pruner.
         hash: a hash family, or its name with default options.
         select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of function
-            257, except with `replace` or raw values); "bottom": the k smallest of one function.
+            257, except with `replace` or k of raw values); "bottom": the k smallest of one function.
         replace: True is Algorithm 1 to the letter: the union of the k winners, so an owner may keep fewer than k.
         ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
@@ -106,6 +108,8 @@ class LSP(Local):
         _check_fitted(self.fitted, self.learned)
         if self.replace and self.keep is not None:
             raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
+        if self.replace and (self.k or 0) > MOST_REPLACED:
+            raise OptionError(f"k must be at most {MOST_REPLACED} with replace=True, got {self.k}: every step is run")
         if self.replace and self.select == "bottom":
             raise OptionError('replace must be False with select="bottom": one function would take one edge k times')
         if self.family.needs_k and self.k is None:
@@ -148,8 +152,9 @@ class LSP(Local):
 
     @property
     def functions(self) -> int | None:
-        """How many steps have a hash function of their own; None: all, as in the paper (raw values, or replacement)."""
-        return None if self.replace or self.values == "raw" else MOST_FUNCTIONS
+        """How many steps have a hash function of their own; None: all (as in the paper's presets), or all share one."""
+        as_published = self.replace or (self.values == "raw" and self.k is not None)
+        return None if as_published or self.select == "bottom" else MOST_FUNCTIONS
 
     @property
     def calibrates(self) -> bool:
@@ -294,7 +299,7 @@ class LSP(Local):
         check_fitted(parts, scales)
         return View(
             owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
-            needed=total if needs_all else steps,
+            needed=total if needs_all else steps, functions=steps,
             neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
             neighbour_base=bases(graph, self.side)[1], runtime=run,
             race=self.weights is not None, learned=None if self.learned is None else self.learned.array,

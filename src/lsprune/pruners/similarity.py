@@ -97,7 +97,7 @@ def tried(graph: Graph, owned: Owned, side: str, slots: Array, seed: int, run: R
     scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
     view = View(
         owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, calibrated=True, seed=seed, total=1,
-        needed=1, neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=run,
+        needed=1, functions=1, neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=run,
     )  # fmt: skip
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     ends = np.concatenate([owner, owned.neighbour[slots]])

@@ -1,7 +1,7 @@
 """Selection from rows that are not a whole graph: batches of edges sorted by owner, as a stream or Spark brings them.
 
 An owner whose edges go on beyond a batch is carried over as the edges it holds so far, at most its quota: two partial
-selections merge exactly (DESIGN section 2.2), so that any cut of the edges into batches keeps the same ones.
+selections merge exactly, so that any cut of the edges into batches keeps the same ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Symmetric masks of a graph on disk : the rules of `lsprune.pairs`, for blocks of pairs.
+"""Symmetric masks of a graph on disk: the rules of `lsprune.pairs`, for blocks of pairs.
 
 All slots of a pair have the same smaller end, so that slots grouped by it can be put into pairs a block at a time.
 """
@@ -76,7 +76,8 @@ def symmetric_taken(
 
     kept: Kept
     if pruner.k is not None:
-        k = quota[:] = pruner.k
+        k = pruner.k
+        quota[:] = k
         ranks = ranks_of()
         kept = lambda pairs, owner, rank: pair_ranks(pairs, rank, mode) <= k  # noqa: E731
     else:

@@ -2,7 +2,7 @@
 
 Kept lines are written back byte for byte when the format stays the same: what pruning does not need it does not parse,
 so that `007` stays `007`. A file whose last line has no line break is refused, because that is what a file cut short
-looks like (EVIDENCE §6).
+looks like.
 """
 
 from __future__ import annotations

@@ -334,7 +334,7 @@ def take_smallest(start, stop, keys, origin, neighbour, base, ties, seed, step, 
 @kernel
 def rank_taken(start, stop, keys, origin, neighbour, base, ties, seed, step, slots, values, taken, ranks):
     """ranks[slot] = step, step + 1, ... for the taken slots of an owner that have no rank yet, in their order."""
-    spare_slots, spare_values = np.empty_like(slots), np.empty_like(values)
+    spare_slots, spare_values = np.empty(stop - start, np.int64), np.empty(stop - start, np.uint64)
     for lowest_level in (BY_KEY, BY_NEIGHBOUR):  # ties are rare: look first whether there are any
         count = 0
         for slot in range(start, stop):

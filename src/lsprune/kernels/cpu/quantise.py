@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
-from lsprune.kernels.cpu.vector import dots
+from lsprune.kernels.cpu.vector import dots, weighted_sum_8, weighted_sum_16
 
 NOT_FINITE = 0x7F800000
 POWERS = 2.0 ** np.arange(-200, 201)  # a look-up is faster than ldexp
@@ -154,8 +154,19 @@ def project_unit(x, bits, exponent, centre, weights, out):
 
 
 @kernel
+def project_narrow(q, columns, out):
+    """out[row, z] = <q[row], columns[:, z]> for rows of few columns that are integers already, q[R, d] int8."""
+    if columns.shape[1] == 8:
+        for row in range(q.shape[0]):
+            weighted_sum_8(q, columns, out, row)
+    else:
+        for row in range(q.shape[0]):
+            weighted_sum_16(q, columns, out, row)
+
+
+@kernel
 def project_quanta(q, weights, out):
-    """out[row, z] = <q[row], weights[z]>: `project_unit` of rows that are integers already, q[R, d] int8."""
+    """The same for any number of columns; weights as in `project_unit`."""
     padded = np.zeros(weights.shape[1], np.int16)
     for row in range(q.shape[0]):
         for j in range(q.shape[1]):
