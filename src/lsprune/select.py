@@ -1,7 +1,7 @@
 """Keys into masks: who owns which edges, how many each owner keeps, which ones, and pairs that stay together.
 
-docs/how-it-works.md has the rules. Everything that needs the whole graph (grouping, degrees, the exact budget, pairs) is
-here; what is independent per owner is in the kernels.
+docs/how-it-works.md has the rules. Everything that needs the whole graph (grouping, degrees, the exact budget, pairs)
+is here; what is independent per owner is in the kernels.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _weighted_sum(width: int) -> Any:
 
 
 # (q int8 [R, d], weights int32 [d, 8 or 16], out int32 [R, 8 or 16], row): out[row] = the sum over j of
-# q[row, j] * weights[j]. All functions side by side: for rows of few columns quicker than `dots`, which adds up at the end.
+# q[row, j] * weights[j]. All functions side by side: for few columns quicker than `dots`, which adds up at the end.
 weighted_sum_8, weighted_sum_16 = _weighted_sum(8), _weighted_sum(16)
 
 
