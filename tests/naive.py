@@ -1,4 +1,4 @@
-"""A second reading of the rules, from the paper and docs/how-it-works.md alone: dictionaries, loops, Python integers."""
+"""A second reading of the rules, from the paper and docs/how-it-works.md alone: dictionaries, loops, integers."""
 
 from __future__ import annotations
 

@@ -126,6 +126,15 @@ def test_rows_are_joined_by_ids_as_in_memory(tmp_path: Path, scratch: Path, kind
     assert found.joined and not found.x.flags.owndata
 
 
+@pytest.mark.parametrize("kind", ["uint8", "uint32", "uint64", "int8"])
+def test_ids_of_any_integer_type_are_joined(tmp_path: Path, scratch: Path, kind: str) -> None:
+    order = np.array([2, 0, 3, 1], kind)
+    np.savez(tmp_path / "n.npz", x=X[:4], id=order)
+    for path in (parquet(tmp_path / "n.parquet", id=order, a=X[:4, 0]), tmp_path / "n.npz"):
+        found, expected = open_features(path, scratch, 2), in_memory.read(path)
+        assert np.array_equal(found.x, expected.x) and found.joined
+
+
 @pytest.mark.parametrize(
     ("ids", "said"),
     [

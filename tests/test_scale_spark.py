@@ -162,6 +162,16 @@ def test_a_hub_that_keeps_more_edges_than_there_are_functions(session):
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(mask))
 
 
+def test_weights_beyond_float32_are_compared_and_those_that_are_not_finite_named(session):
+    table = {"source": [1, 2, 3], "target": [0, 0, 0], "n": [0, 1, 2]}
+    for weights, kept in (([1e39, 3e39, 2e39], [1]), ([[1e39], [3e39], [2e39]], [1])):
+        frame = session.createDataFrame(pa.table({**table, "w": weights}))
+        np.testing.assert_array_equal(kept_by(prune_spark(frame, None, TopWeight(k=1), edge_attr="w")), kept)
+    frame = session.createDataFrame(pa.table({**table, "w": [1.0, float("inf"), 2.0]}))
+    with pytest.raises(GraphError, match="edge_attr must be finite, got inf at source 2, target 0"):
+        prune_spark(frame, None, TopWeight(k=1), edge_attr="w")
+
+
 @pytest.mark.parametrize(
     "weights",
     [0.1 + np.arange(EDGES) * np.spacing(0.1), 1_700_000_000_000_000_000 + np.arange(EDGES)],

@@ -265,7 +265,7 @@ def _part(table: Mapping[str, Any], name: str) -> Part:
             has = ", ".join(sorted({*known, "title", "seeds", "part"}))
             raise OptionError(f"{key} is not a key of a study; it may have {has}")
         kind = _KINDS[str(known[key].type).partition("[")[0].partition(" ")[0]]
-        _check(isinstance(value, kind) and not isinstance(value, bool), key, f"{kind[0].__name__} in {name}", value)
+        _check(isinstance(value, kind) and not isinstance(value, bool), key, f"{_WORDS[kind[0]]} in {name}", value)
     missing = [key for key, one in known.items() if one.default is MISSING and key not in table]
     if missing:
         raise OptionError(f"{missing[0]} must be in the study file {name}")
@@ -273,6 +273,7 @@ def _part(table: Mapping[str, Any], name: str) -> Part:
     return Part(**{**table, **lists})
 
 
+_WORDS: dict[type, str] = {list: "a list", str: "a string", int: "a whole number", float: "a number", dict: "a table"}
 _KINDS: dict[str, tuple[type, ...]] = {
     "tuple": (list,),
     "str": (str,),

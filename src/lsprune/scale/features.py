@@ -143,9 +143,10 @@ def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> Node
 
 def plain_number(block: Block, name: str) -> Array:
     """The ids themselves, which must be whole numbers >= 0."""
-    if isinstance(block.ids, np.ndarray):
-        return checked_ids(block.ids, name, block.path, block.place)
-    return checked_ids(integers(block.ids, name, block.path, block.place, OFFER), name, block.path, block.place)
+    ids = block.ids
+    if not isinstance(ids, np.ndarray):
+        ids = integers(ids, name, block.path, block.place, OFFER)
+    return checked_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
 
 
 def _at_a_time(rows: int, like: Array) -> int:

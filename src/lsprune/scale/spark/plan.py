@@ -18,7 +18,7 @@ from lsprune.scale.blocks import Needs, check, functions_needed, is_fitted, need
 from lsprune.scale.spark.budget import Budget, budget
 from lsprune.scale.spark.fitting import Ends, Items, check_alike, fitted
 from lsprune.scale.spark.folds import top
-from lsprune.scale.spark.frames import check_ids, column, columns_of, look, values_of
+from lsprune.scale.spark.frames import check_ids, column, columns_of, kind_of, look, values_of
 from lsprune.scale.spark.tasks import DEGREE, ID, OF_NEIGHBOUR, OF_OWNER, SHARE, Describe, Packed, Select
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
             raise GraphError("edge_attr must name the columns that describe an edge, which this pruner looks at")
         if isinstance(pruner, LSP):
             check_alike(pruner, seen, rows)
-        _check_finite(*(seen if tables.bipartite else seen[:1]), rows)
+        _check_finite(*(seen if tables.bipartite else seen[:1]))
+        (_check_finite if isinstance(pruner, LSP) else _check_exact)(rows)
     assert isinstance(pruner, Local)
     return Plan(rows, seen, pruner, position, tables.bipartite)
 
@@ -105,6 +106,23 @@ def _check_finite(*tables: Items | None) -> None:
     for items in tables:
         if items is not None and items.facts.values is not None and items.facts.range is None:
             top(items.facts.values, items.ids, items.frame)
+
+
+def _check_exact(rows: Items) -> None:
+    """GraphError for an edge attribute that is not finite in its own type: weights that are compared as they are."""
+    for name in () if rows.facts.values is None else rows.facts.values.columns:
+        kind = kind_of(rows.frame, name)
+        if not kind.removeprefix("array<").startswith(("float", "double")):
+            continue
+        bad = F.exists(column(name), _not_finite) if kind.startswith("array") else _not_finite(column(name))
+        found: Any = rows.frame.where(bad).first()
+        if found is not None:
+            where = ", ".join(f"{end} {found[end]}" for end in rows.ids)
+            raise GraphError(f"edge_attr must be finite, got {found[name]} at {where}")
+
+
+def _not_finite(value: Column) -> Column:
+    return F.isnan(value) | (F.abs(value) == float("inf"))
 
 
 def fit_on(tables: Tables, pruner: LSP) -> LSP:

@@ -12,7 +12,10 @@ from lsprune.scale.spark import probe
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HOW = "install it on each node with pip, or send it along with --py-files or spark.archives (docs/scale.md)"
+HOW = (
+    "install it on each node with pip, send it along with --py-files or spark.archives (docs/scale.md), or name the "
+    "Python that has it by PYSPARK_PYTHON"
+)
 _ASKED: set[tuple[str, str]] = set()  # (application, Python of its workers) that were found to be in order
 
 
