@@ -13,7 +13,7 @@ from lsprune.errors import GraphError, LspruneError, OptionError
 Array = np.ndarray[Any, np.dtype[Any]]
 MOST_NODES = 2**63  # ids are int64
 MOST_WHOLE = 2**63 - 1  # of options that have no limit of their own
-_LONGEST = 200  # characters of a value in an error
+_LONGEST = 80  # characters of a value in an error
 
 
 def shown(value: Any) -> str:

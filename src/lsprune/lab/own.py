@@ -171,7 +171,7 @@ def _read_nodes(path: Path, option: str, files: OwnFiles, memory: MemoryBudget) 
     if name is None:
         return columns
     order = row_order(_ids(columns.pop(name), name, path), name, path)
-    return {column: _taken(values, order, column, path) for column, values in columns.items()}
+    return {column: _taken(values, order) for column, values in columns.items()}
 
 
 def _elsewhere(files: OwnFiles, path: Path) -> bool:
@@ -187,7 +187,7 @@ def _ids(values: Any, name: str, path: Path) -> Array:
     return integers(values, name, path, row)
 
 
-def _taken(values: Any, order: Array, name: str, path: Path) -> Any:
+def _taken(values: Any, order: Array) -> Any:
     """Rows in another order; what has another number of rows belongs to no node, and stays."""
     if not hasattr(values, "type"):
         return values[order] if getattr(values, "shape", ())[:1] == order.shape else values

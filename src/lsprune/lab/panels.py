@@ -11,7 +11,7 @@ from statistics import fmean
 
 from lsprune.errors import FormatError
 from lsprune.lab.methods import FRESH
-from lsprune.lab.records import OVERLAP, TOLERANCE, Record, is_number, wrong_fields
+from lsprune.lab.records import OVERLAP, TOLERANCE, Record, is_finite_number, wrong_fields
 from lsprune.lab.results import Results
 from lsprune.lab.stats import Comparison, Estimate, compare, estimate, lossless_share
 
@@ -266,6 +266,6 @@ def make_panel(path: Path, dataset: str, target: str | None, records: Sequence[R
 def check_record(record: Record, path: Path, *numbers: str) -> None:
     """Raise FormatError for a record that lacks something, or one of these numbers besides; it names the key."""
     wrong = wrong_fields(record)
-    wrong += [name for name in numbers if name not in wrong and not is_number(record.get(name))]
+    wrong += [name for name in numbers if name not in wrong and not is_finite_number(record.get(name))]
     if wrong:
         raise FormatError(f"{path}: run {record['key']} has no proper {', '.join(wrong)}; mend or remove that line")

@@ -22,7 +22,7 @@ def wrong_fields(record: Record) -> list[str]:
     return [*_wrong_run(run), *_wrong_facts(record)]
 
 
-def is_number(value: object) -> bool:
+def is_finite_number(value: object) -> bool:
     """Whether a value is a finite number that fits a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
@@ -38,7 +38,8 @@ def _wrong_run(run: Record) -> Iterator[str]:
         yield "run.seed"
     if not isinstance(run.get("target"), str | None):
         yield "run.target"
-    yield from (f"run.{name}" for name in ("k", "keep") if run.get(name) is not None and not is_number(run[name]))
+    budgets = {name: run[name] for name in ("k", "keep") if run.get(name) is not None}
+    yield from (f"run.{name}" for name, budget in budgets.items() if not is_finite_number(budget))
 
 
 def _wrong_facts(record: Record) -> Iterator[str]:
@@ -56,8 +57,8 @@ def _wrong_facts(record: Record) -> Iterator[str]:
 
 
 def _wrong_training(record: Record) -> Iterator[str]:
-    yield from (name for name in NEEDED if not is_number(record.get(name)))
-    yield from (name for name in TIMES if name in record and not is_number(record[name]))
+    yield from (name for name in NEEDED if not is_finite_number(record.get(name)))
+    yield from (name for name in TIMES if name in record and not is_finite_number(record[name]))
     if record.get("metric") not in tuple(TOLERANCE):
         yield f"metric (one of {', '.join(TOLERANCE)})"
     if not isinstance(record.get("higher_is_better"), bool):
@@ -66,15 +67,15 @@ def _wrong_training(record: Record) -> Iterator[str]:
 
 def _wrong_variance(record: Record) -> Iterator[str]:
     values = record["variance"]
-    hops = isinstance(values, dict) and all(name.isdecimal() and is_number(value) for name, value in values.items())
-    if not hops or not values:
+    table = values if isinstance(values, dict) else {}
+    if not table or not all(name.isdecimal() and is_finite_number(value) for name, value in table.items()):
         yield "variance"
-    if not is_number(record.get("share")):
+    if not is_finite_number(record.get("share")):
         yield "share"
 
 
 def _wrong_overlap(record: Record) -> Iterator[str]:
-    yield from (name for name in OVERLAP_NEEDED if not is_number(record.get(name)))
+    yield from (name for name in OVERLAP_NEEDED if not is_finite_number(record.get(name)))
     if record.get("metric") != OVERLAP:
         yield f"metric ({OVERLAP})"
     if record.get("higher_is_better") is not True:

@@ -20,11 +20,12 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, Literal, cast
 
+from lsprune.checks import shown
 from lsprune.errors import FormatError, Lacking, LspruneError, OptionError
 from lsprune.kernels import threads
 from lsprune.lab.methods import BUDGETED, NAMES, NEEDS_K, PAPER
 from lsprune.lab.own import OwnFiles
-from lsprune.lab.records import is_number
+from lsprune.lab.records import is_finite_number
 from lsprune.lab.results import Results
 from lsprune.lab.runs import SCHEDULES, Run
 
@@ -106,7 +107,7 @@ def _optional(rule: Callable[[object], bool]) -> Callable[[object], bool]:
 
 
 def _real(rule: Callable[[float], bool]) -> Callable[[object], bool]:
-    return lambda value: is_number(value) and rule(cast(float, value))
+    return lambda value: is_finite_number(value) and rule(cast(float, value))
 
 
 _POSITIVE = "a whole number in [1, 2^31)"
@@ -141,16 +142,7 @@ _OF_RUN = {f.name for f in fields(Run)} & {f.name for f in fields(Part)} - {"k"}
 
 def _check(fine: bool, name: str, what: str, got: object) -> None:
     if not fine:
-        raise OptionError(f"{name} must be {what}, got {_shown(got)}")
-
-
-def _shown(value: object) -> str:
-    """A value as Python writes it, cut where it is long."""
-    try:
-        text = repr(value)
-    except (RecursionError, ValueError):  # nested, or digits, without end
-        text = f"a {type(value).__name__}"
-    return text if len(text) <= 80 else f"{text[:77]}..."
+        raise OptionError(f"{name} must be {what}, got {shown(got)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +239,7 @@ def read(name: str) -> Study:
         raise OptionError(f"title must be in the study file {name}, a string")
     parts = table.pop("part", [{}])
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
-        raise OptionError(f"part must be one or more tables [[part]] in the study file {name}, got {_shown(parts)}")
+        raise OptionError(f"part must be one or more tables [[part]] in the study file {name}, got {shown(parts)}")
     return Study(name=stem, parts=tuple(_part({**table, **part}, name) for part in parts), **own)
 
 

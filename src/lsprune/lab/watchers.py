@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from lsprune.checks import is_number
 from lsprune.errors import MissingDependency
 
 
@@ -113,7 +114,7 @@ class TensorBoard(Watcher):
         self._writer.add_text("record", f"```json\n{json.dumps(record, indent=2)}\n```")
         options = {name: value for name, value in asdict(self._run).items() if isinstance(value, int | float | str)}
         # the names of the epochs' scalars must not be used again: TensorBoard would show those
-        numbers = {f"final/{name}": value for name, value in record.items() if _is_number(value)}
+        numbers = {f"final/{name}": value for name, value in record.items() if is_number(value)}
         self._writer.add_hparams(options, numbers, run_name=".")
         self.close()
 
@@ -162,10 +163,6 @@ def _label(run: Any) -> str:
     """A run's name for people and folders, such as lsp-p-k3-seed0, random-keep0.25-seed1 or none-seed0."""
     budget = [f"k{run.k}"] if run.k is not None else [f"keep{run.keep:g}"] if run.keep is not None else []
     return "-".join([run.method, *budget, f"seed{run.seed}"])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _missing(watcher: str, package: str) -> MissingDependency:

@@ -12,7 +12,7 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.checks import set_number, shown
+from lsprune.checks import is_whole, set_number, shown
 from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
@@ -349,8 +349,8 @@ def _checked_categories(given: Mapping[str, int]) -> dict[str, int]:
     for name, count in given.items():
         if name not in roles:
             raise OptionError(f"categories must be of x or edge_attr, got {name!r}")
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise OptionError(f"categories of {name} must be a whole number >= 1, got {count!r}")
+        if not is_whole(count) or count < 1:
+            raise OptionError(f"categories of {name} must be a whole number >= 1, got {shown(count)}")
     return {role: int(count) for name, count in given.items() for role in roles[name]}
 
 

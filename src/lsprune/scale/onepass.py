@@ -147,8 +147,8 @@ class OnePass:
     def _rows(self, source: Array, target: Array) -> Rows:
         pruner, ends = self.selector.pruner, (plain(source), plain(target))
         owner, neighbour = ends[::-1] if pruner.side == "in" else ends
-        largest = (int(end.max(initial=-1)) for end in (owner, neighbour))
-        self.ends = max(self.ends[0], next(largest)), max(self.ends[1], next(largest))
+        largest_owner, largest_neighbour = (int(end.max(initial=-1)) for end in (owner, neighbour))
+        self.ends = max(self.ends[0], largest_owner), max(self.ends[1], largest_neighbour)
         self.loops = self.loops or bool((owner == neighbour).any())
         self.balance += int(self.runtime.module.balance(*ends, 0, owner.shape[0]))
         quota = np.broadcast_to(np.int64(pruner.k or 0), owner.shape)

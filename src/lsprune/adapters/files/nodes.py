@@ -1,9 +1,9 @@
 """Tables of nodes: which column holds the ids, which are features, and rows put in their node's place.
 
 One rule for reading in memory, streaming and Spark. The column of ids is the one that the caller names, else `id` (or
-`node_id`, `node`); rows are then joined to the edges by it. A table without one has row i for node i; a column such as
-`user_id` that nobody spoke of is asked for. Features are the
-columns that the caller names, else `x` if it holds vectors, else all columns but ids.
+`node_id`, `node`); rows are then joined to the edges by it. A table without one has row i for node i; where a column
+such as `user_id` might be one, the caller is asked to say so. Features are the columns that the caller names, else `x`
+if it holds vectors, else all columns but ids.
 """
 
 from __future__ import annotations
