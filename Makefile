@@ -68,7 +68,7 @@ $(VENV)/dev: $(VENV)/gnn
 $(LOWEST)/done: pyproject.toml constraints-lowest.txt
 	test -x $(LOWEST)/bin/python || $(LOWEST_PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
-		--editable '.[plots,report,spark]' networkx pytest pytest-xdist hypothesis setuptools
+		--editable '.[plots,report,spark]' networkx pytest pytest-xdist hypothesis 'setuptools>=77'
 	@touch $@
 
 clean:
