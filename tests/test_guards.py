@@ -375,7 +375,7 @@ def test_reasons_say_which_promise_an_edge_stays_for():
     joined = why(4, protected=other[:1], keep_connected=True)
     assert [joined[edge].split(";")[0] for edge in other] == ["protected"] + ["joins what the graph joins"] * 2
     gone = why(4, protected=[*other, 4, 5, 6])[taken]
-    assert gone.startswith("gave way to edges that must stay; by the pruner within: taken at step 1")
+    assert gone.startswith("removed to make room for edges that must stay; by the pruner within: taken at step 1")
     assert why(6, NoEdges(), keep_connected=True)[6].startswith("joins what the graph joins; by the pruner within: dec")
     assert why(6, NoEdges(), min_keep=1)[6].startswith("one of the least that a node keeps; by the pruner within")
     over = why(4, Random(keep=1.0), max_degree=(1, None))

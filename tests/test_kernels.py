@@ -278,3 +278,26 @@ def test_global_thread_settings_are_left_alone():
     before = (torch.get_num_threads(), numba.get_num_threads())
     LSP(k=2).mask(random_graph(0), threads=7)
     assert (torch.get_num_threads(), numba.get_num_threads()) == before
+
+
+@pytest.mark.parametrize("functions", [8, 16])
+@pytest.mark.parametrize("columns", [1, 5, cpu.NARROW, cpu.NARROW + 1, 40, 130])
+def test_rows_that_are_integers_already_are_projected_exactly(columns, functions):
+    rng = np.random.default_rng(columns)
+    q = rng.integers(-127, 128, (30, columns)).astype(np.int8)
+    weights = rng.integers(-127, 128, (functions - 1, columns)).astype(
+        np.int16
+    )  # one function fewer than there is room
+    results = [np.full((30, functions), 99, np.int32) for _ in range(2)]
+    for module, out in zip((cpu, reference), results, strict=True):
+        module.project_quanta(q, weights, out)
+    np.testing.assert_array_equal(results[0][:, :-1], q.astype(np.int64) @ weights.T)
+    np.testing.assert_array_equal(results[0][:, :-1], results[1][:, :-1])
+
+
+def test_attributes_made_integers_once_give_the_same_masks():
+    graph = random_graph(1, nodes=60, edges=3000, dim=40)  # more than 32 steps: made integers once; k=8: every time
+    pruner = LSP(k=40, attributes=("neighbour",))
+    few, many = LSP(k=8, attributes=("neighbour",)).mask(graph), pruner.mask(graph)
+    assert many[few].all() and many.sum() > few.sum()
+    np.testing.assert_array_equal(many, pruner.mask(graph, executor="reference"))

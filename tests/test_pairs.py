@@ -11,7 +11,7 @@ from graphs import graphs
 from lsprune import LSP, Graph, LocalRandom, OptionError, Random
 from lsprune.kernels import runtime
 from lsprune.pairs import pair_up, symmetric_mask
-from lsprune.select import group
+from lsprune.select import choose, group
 
 FEW = settings(max_examples=25, deadline=None, derandomize=True)
 
@@ -136,3 +136,16 @@ def test_parallel_edges_go_with_the_first_taken_of_the_other_way_even_if_never_t
                         best = (min if mode == "union" else max)(rank[pair])
                         expected[pair] = best <= k
             np.testing.assert_array_equal(LSP(k=k, seed=seed, symmetric=mode).mask(graph), expected)
+
+
+@pytest.mark.parametrize("mode", ["union", "intersection"])
+def test_where_nobody_has_a_step_no_pair_is_kept(mode):
+    for graph in (undirected(), Graph.from_edges(np.array([[0, 1], [0, 1]]), num_nodes=2, x=np.ones((2, 1)))):
+        source, target = graph.ends()
+        mask = LSP(k=0, symmetric=mode).mask(graph)
+        np.testing.assert_array_equal(mask, source == target)  # free self-loops stay
+        pruner, run = LSP(k=0, symmetric=mode), runtime()
+        owned = group(graph, pruner, run)
+        quota, nowhere = np.zeros(graph.num_nodes, np.int64), np.empty(0, np.int64)
+        ranks = choose(owned, quota, pruner.source(graph, owned, run), nowhere, 0, run, ranked=True)
+        assert ranks.dtype == np.int32  # room for the rank of what is never taken

@@ -265,7 +265,9 @@ def load(path: str | os.PathLike[str]) -> Pruner:
 
 def _reason(within: Reason, kept: bool, why: int) -> Reason:
     """What became of an edge, from what became of it in the pruner within."""
-    word = _WORDS.get(why, "not kept" if not within.kept else "kept" if kept else "gave way to edges that must stay")
+    word = _WORDS.get(
+        why, "not kept" if not within.kept else "kept" if kept else "removed to make room for edges that must stay"
+    )
     return dataclasses.replace(within, kept=kept, why=f"{word}; by the pruner within: {within.why}")
 
 

@@ -185,7 +185,9 @@ def make_folder(folder: Path) -> bool:
         folder.mkdir()
     except FileExistsError:
         if folder.is_symlink() or not folder.is_dir():
-            raise InTheWay(f"{folder} is in the way: lsprune makes a folder of this name; move it away") from None
+            raise InTheWay(
+                f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
+            ) from None
         return False
     return True
 
