@@ -135,11 +135,11 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     if isinstance(part.rows, SparseRows):
         return _project_sparse(view, part.rows, scale, centre, weights)
     shape = (part.rows.count, width or weights.shape[0])
-    out = _table_again(view, shape) if small else view.runtime.zeros(shape, np.int64)
+    out = _reused_table(view, shape) if small else view.runtime.zeros(shape, np.int64)
     role = next((role for role, known in view.parts.items() if known is part), None)
     if small and role is not None and view.functions > MANY_STEPS:
-        q, again = quantised(view, role), view.runtime.module.project_quanta
-        view.runtime.spread(part.rows.count, lambda lo, hi: again(q[lo:hi], weights, out[lo:hi]), ROWS)
+        q, project_quanta = quantised(view, role), view.runtime.module.project_quanta
+        view.runtime.spread(part.rows.count, lambda lo, hi: project_quanta(q[lo:hi], weights, out[lo:hi]), ROWS)
         return out
     view.runtime.over_rows(
         part.rows, lambda block, lo, hi: kernel(block, scale.unit, scale.exponent, centre, weights, out[lo:hi])
@@ -147,7 +147,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     return out
 
 
-def _table_again(view: View, shape: tuple[int, int]) -> Array:
+def _reused_table(view: View, shape: tuple[int, int]) -> Array:
     """An int32 table to fill, the same for every block of functions: fresh memory costs as much as the keys."""
     name = f"table {shape}"
     if name not in view.cache:
@@ -238,7 +238,7 @@ def of_sums(
     widest = max((table.shape[1] for table in tables.values()), default=SUM_COLUMNS)
     at_a_time = max(BLOCK_VALUES // widest, 1)
 
-    def some(start: int, stop: int, owners: Array) -> Array:
+    def keys_of(start: int, stop: int, owners: Array) -> Array:
         total: Any = None if edge is None else edge(owned.edges(start, stop))
         for role, table in tables.items():
             items = owned.neighbour[start:stop] if role == "neighbour" else owners
@@ -249,9 +249,9 @@ def of_sums(
     def of(lo: int, hi: int) -> Array:
         start, stop, owners = int(owned.indptr[lo]), int(owned.indptr[hi]), owned.owners(lo, hi)
         if stop - start <= at_a_time:
-            return some(start, stop, owners)
+            return keys_of(start, stop, owners)
         return np.concatenate(  # a hub: sums may be many times wider than keys
-            [some(start + a, start + b, owners[a:b]) for a, b in spans(stop - start, at_a_time)]
+            [keys_of(start + a, start + b, owners[a:b]) for a, b in spans(stop - start, at_a_time)]
         )
 
     return EdgeKeys(of)

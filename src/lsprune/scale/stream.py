@@ -233,9 +233,11 @@ Attributes = tuple[NodeRows | None, NodeRows | None]  # the same as arrays
 
 def _with_ids(tables: Tables, folder: Path, rows: int) -> tuple[NodeTable | None, NodeTable | None]:
     """Those tables that have a column of ids; what must be copied to be read goes to `folder`."""
-    opened = [None if one is None else one.open(folder, rows) for one in tables]
-    first, second = (one if isinstance(one, NodeTable) and one.columns.id is not None else None for one in opened)
-    return first, second
+    opened = [None if table is None else table.open(folder, rows) for table in tables]
+    sources, targets = (
+        table if isinstance(table, NodeTable) and table.columns.id is not None else None for table in opened
+    )
+    return sources, targets
 
 
 @dataclass(frozen=True)
