@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 
 from lsprune import LSP
-from lsprune.lab.datasets.generated import GENERATED, synthetic_dataset
-from lsprune.lab.stack import Stack
-from lsprune.lab.synthetic import Synthetic
+from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
+from lsprune.lab.synthetic_graphs import Synthetic
+from lsprune.lab.training.graph_store import Stack
 
 WARM_UP = 64  # graphs
 

@@ -15,10 +15,10 @@ import numpy as np
 from lsprune import LSP, Graph
 from lsprune.hashing import codebook
 from lsprune.hashing.base import View
-from lsprune.hashing.rows import row_blocks
-from lsprune.hashing.vocabulary import nearest
+from lsprune.hashing.codebook_training import nearest
+from lsprune.hashing.quantised_rows import row_blocks
 from lsprune.kernels import Runtime, runtime
-from lsprune.select import group
+from lsprune.selection.owners import group
 
 DIM = 40
 SAMPLE = 200_000

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 
 from lsprune import LSP, Codebook, First, LocalRandom
-from lsprune.lab.synthetic import Synthetic
+from lsprune.lab.synthetic_graphs import Synthetic
 from lsprune.measure import aligned_consistency
 from lsprune.pruners import Pruner
 

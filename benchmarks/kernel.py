@@ -12,8 +12,10 @@ from common import DIM, THREADS, K, header, least, line, sizes
 from graphs import features, power_law
 from lsprune import LSP, Graph
 from lsprune.kernels import runtime
-from lsprune.kernels.cpu.vector import prefetch
-from lsprune.select import choose, group, over_owners, quotas
+from lsprune.kernels.cpu.intrinsics import prefetch
+from lsprune.selection.budget import quotas
+from lsprune.selection.choose import choose
+from lsprune.selection.owners import group, over_owners
 
 
 @njit(nogil=True)

@@ -14,8 +14,8 @@ from lsprune import LSP, Graph
 from lsprune.attributes import describe
 from lsprune.hashing.projection import Projection
 from lsprune.kernels import runtime
-from lsprune.kernels.mix import WEIGHT, draw
-from lsprune.kernels.normals import normal
+from lsprune.numeric.normal_table import normal
+from lsprune.numeric.random_numbers import WEIGHT, draw
 
 
 def python_dot(a: list[float], b: list[float]) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from lsprune import LSP, First, LocalRandom, SymmetryWarning
 from lsprune.errors import LspruneError
 from lsprune.lab.datasets import load
-from lsprune.lab.stack import Stack
+from lsprune.lab.training.graph_store import Stack
 from lsprune.pruners import Pruner
 
 K, SEEDS = 2, 3

@@ -20,8 +20,8 @@ from common import THREADS, header, line
 from graphs import power_law
 from lsprune import Graph
 from lsprune.baselines import EffectiveResistance
-from lsprune.baselines.whole import Items, Links, links_of
 from lsprune.kernels import runtime
+from lsprune.selection.items import Items, Links, links_of
 
 SMALL, LARGE = (3_000, 30_000), (30_000, 600_000)  # nodes, edges
 PROJECTIONS = 256

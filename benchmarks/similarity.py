@@ -9,8 +9,8 @@ from graphs import features, power_law
 from lsprune import LSP, Graph, prune
 from lsprune.baselines import Cosine, Jaccard
 from lsprune.kernels import runtime
-from lsprune.pruners.similarity import ROLE, cosines, described, node_rows, surroundings
-from lsprune.select import group
+from lsprune.selection.owners import group
+from lsprune.weights.surroundings import ROLE, cosines, described, node_rows, surroundings
 
 
 def measure(name: str, edges: int, nodes: int) -> None:

@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from common import THREADS, line
 from graphs import features, power_law
 from lsprune import LSP
-from lsprune.adapters.files import read_edges, write_edges
-from lsprune.scale.spark import prune_spark
+from lsprune.files import read_edges, write_edges
+from lsprune.spark import prune_spark
 
 DIM, K = 32, 8
 FILES = 8  # an edge table is in so many files

@@ -12,7 +12,7 @@ from common import DIM, THREADS, K, header, least, line, sizes
 from graphs import features, power_law
 from lsprune import LSP, Graph, prune
 from lsprune.kernels import runtime
-from lsprune.select import group
+from lsprune.selection.owners import group
 
 
 def measure(name: str, edges: int, nodes: int) -> None:

@@ -24,8 +24,8 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from lsprune import LSP, Graph
-from lsprune.scale.memory import show_size
-from lsprune.scale.stream import prune_stream
+from lsprune.outofcore.memory_ceiling import show_size
+from lsprune.outofcore.stream import prune_stream
 
 CHUNK = 1 << 22
 MIDDLE, BEYOND = 1 << 31, 2_150_000_000  # a position that 32 bits cannot hold, and edges to go past it
@@ -81,7 +81,7 @@ def compare(folder: Path, options: argparse.Namespace) -> None:
         print(f"in memory  {least:8.1f} s   ratio stream / memory {seconds / least:.2f}")
 
 
-def beyond(folder: Path, edges: int = BEYOND, middle: int = MIDDLE) -> None:
+def beyond(folder: Path, edges: int = BEYOND, middle: int = MIDDLE, memory: str = "1GB") -> None:
     """A sparse .npy of 2.15 G edges, self-loops of node 0 but for some marked edges around position 2^31."""
     nodes = 1000
     rng = np.random.default_rng(0)
@@ -94,7 +94,7 @@ def beyond(folder: Path, edges: int = BEYOND, middle: int = MIDDLE) -> None:
     del both
     pruner = LSP(k=3, hash="identity", self_loops="drop")
     begun = time.perf_counter()
-    found = prune_stream(path, folder / "out.npy", pruner, num_nodes=nodes, memory="1GB", say=print)
+    found = prune_stream(path, folder / "out.npy", pruner, num_nodes=nodes, memory=memory, say=print)
     seconds = time.perf_counter() - begun
     kept = pruner.mask(Graph.from_edges(ends, num_nodes=nodes))
     assert np.array_equal(np.load(folder / "out.npy"), ends[:, kept]), "the marked edges are not those of memory"

@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     from pyspark.sql import SparkSession
 
     from lsprune import LSP
-    from lsprune.scale.spark import prune_spark
+    from lsprune.spark import prune_spark
 
     read = SparkSession.builder.appName("lsprune").getOrCreate().read.parquet
     prune_spark(read(options.edges), read(options.nodes), LSP(k=8)).write.parquet(options.out)

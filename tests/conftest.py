@@ -1,15 +1,14 @@
-"""Where the real datasets are, if they are: a folder beside the checkout, or LSPRUNE_DATA."""
+"""Fixtures that several tests share."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
+from real_data import DATA
 
-collect_ignore = ["spark_cluster.py"]  # a program that a test runs
-DATA = Path(os.environ.get("LSPRUNE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+collect_ignore = ["helpers"]  # modules that tests import, and programs that they run
 
 
 @pytest.fixture
@@ -32,13 +31,13 @@ def data_folder(tmp_path_factory):
 @pytest.fixture
 def few_resamples(monkeypatch):
     """Intervals from few resamples, sooner; they are kept, so that no other test must see them."""
-    from lsprune.lab import panels
-    from lsprune.report import numbers
+    from lsprune.lab.reporting import html_data as numbers
+    from lsprune.lab.reporting import panels
 
     kept = (panels._estimate, panels._compare, panels._lossless, numbers._estimate)
     for function in kept:
         function.cache_clear()
-    monkeypatch.setattr("lsprune.lab.stats.RESAMPLES", 50)
+    monkeypatch.setattr("lsprune.lab.reporting.statistics.RESAMPLES", 50)
     yield
     for function in kept:
         function.cache_clear()

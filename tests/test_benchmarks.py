@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-
 from benchmark_helpers import FOLDER, figures, script, tiny_options
 
 TINY = tiny_options()
@@ -81,7 +80,7 @@ def test_it_runs_on_a_gpu(name, capsys):
 
 
 def test_a_graph_past_32_bits_is_checked_against_memory(tmp_path, capsys):
-    script("stream", run_name="stream")["beyond"](tmp_path, edges=20_000, middle=10_000)
+    script("stream", run_name="stream")["beyond"](tmp_path, edges=20_000, middle=10_000, memory="8GB")
     found = figures(capsys.readouterr().out, ("20,000 edges in", "peak memory"))
     assert found["20,000 edges in"][1] > 50  # marked edges that are kept
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lsprune._version import __version__
-from lsprune.apply import prune
-from lsprune.baselines import METHODS, First, LocalRandom, NoEdges, Random
+from lsprune.api import prune
+from lsprune.baselines import First, LocalRandom, NoEdges, Random
 from lsprune.errors import (
     BipartiteWarning,
     BudgetWarning,
@@ -18,14 +18,24 @@ from lsprune.errors import (
     OptionError,
     SymmetryWarning,
 )
-from lsprune.explain import Explanation
 from lsprune.graph import Graph
-from lsprune.guards import Guarded, load
-from lsprune.hashing import FAMILIES, Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
-from lsprune.pruners import LSP
+from lsprune.hashing import (
+    FAMILIES,
+    Auto,
+    Bins,
+    Both,
+    Codebook,
+    Identity,
+    Projection,
+    Signs,
+    Structure,
+    Threshold,
+)
+from lsprune.pruners import LSP, PRUNERS, Guarded, load
+from lsprune.pruners.explanation import Explanation
 
 __all__ = [
-    "FAMILIES", "LSP", "METHODS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
+    "FAMILIES", "LSP", "PRUNERS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
     "ConstantWarning", "Explanation", "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity",
     "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
     "Projection", "Random", "Signs", "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",

@@ -17,8 +17,8 @@ import numpy as np
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import plain
-from lsprune.kernels.mix import CATEGORY, draw
-from lsprune.kernels.normals import UNIT, normal
+from lsprune.numeric.normal_table import UNIT, normal
+from lsprune.numeric.random_numbers import CATEGORY, draw
 
 PARTS = ("owner", "edge", "neighbour")
 MOST_CATEGORIES = 1 << 16  # values that a category may have beyond four for each of its rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -13,6 +14,7 @@ from lsprune.errors import GraphError, LspruneError, OptionError
 Array = np.ndarray[Any, np.dtype[Any]]
 MOST_NODES = 2**63  # ids are int64
 MOST_WHOLE = 2**63 - 1  # of options that have no limit of their own
+MAX_SEED_BITS = 1024
 _LONGEST = 80  # characters of a value in an error
 
 
@@ -207,3 +209,43 @@ def _lil(matrix: Any) -> str:
 _CHECKS: dict[str, Callable[[Any], str]] = {
     "csr": _csr, "csc": _csc, "bsr": _bsr, "coo": _coo, "dia": _dia, "lil": _lil,
 }  # fmt: skip
+
+
+def short_repr(pruner: Any) -> str:
+    """`Name(option=value, ...)` with the options that are not at their defaults."""
+    texts = []
+    for f in dataclasses.fields(pruner):
+        default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+        value = getattr(pruner, f.name)
+        if f.repr and value != default:
+            texts.append(f"{f.name}={value!r}")
+    return f"{type(pruner).__name__}({', '.join(texts)})"
+
+
+def check_budget(k: Any, keep: Any) -> None:
+    """Raise unless exactly one of k (whole, in [0, 2^31)) and keep (in (0, 1]) is given."""
+    if (k is None) == (keep is None):
+        given = "neither" if k is None else f"both k={shown(k)} and keep={shown(keep)}"
+        raise OptionError(f"give exactly one of k (edges per owner) and keep (share of edges to keep), got {given}")
+    if k is not None and not (is_whole(k) and 0 <= k < 2**31):
+        raise OptionError(f"k must be a whole number in [0, 2^31), got {shown(k)}; it is the most edges an owner keeps")
+    if keep is not None and not (is_number(keep) and 0 < keep <= 1):
+        raise OptionError(f"keep must be in (0, 1], got {shown(keep)}; it is the share of edges to keep")
+
+
+def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
+    """Raise unless value is one of the allowed ones."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
+        raise OptionError(f"{name} must be one of {', '.join(repr(a) for a in allowed)}, got {shown(value)}")
+
+
+def check_seed(seed: Any) -> None:
+    """Raise unless seed is a whole number; its lowest 64 bits count."""
+    if not is_whole(seed) or int(seed).bit_length() > MAX_SEED_BITS:
+        raise OptionError(f"seed must be a whole number of at most {MAX_SEED_BITS} bits, got {shown(seed)}")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Raise unless value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise OptionError(f"{name} must be True or False, got {shown(value)}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
+
 
 class LspruneError(Exception):
     """Anything lsprune refuses to do; the message says what to change."""
@@ -24,7 +27,7 @@ class MissingDependency(LspruneError, ImportError):
 
 
 class Lacking(LspruneError):
-    """A dataset at hand has not what a run needs; a study skips the run and says so."""
+    """The local copy of a dataset lacks data that a run requires; a study skips the run and says so."""
 
 
 class LspruneWarning(UserWarning):
@@ -49,3 +52,11 @@ class BudgetWarning(LspruneWarning):
 
 class BipartiteWarning(LspruneWarning):
     """Two columns that look like two kinds of nodes are taken for one."""
+
+
+def warn(message: str, category: type[LspruneWarning]) -> None:
+    """Warn at the line of the caller's own code that called lsprune."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lsprune":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -1,7 +1,7 @@
 """Graph: the one shape every adapter reads into and every pruner works on.
 
 A graph keeps the caller's arrays as they are (views where possible) and never sorts or copies them: the mask that a
-pruner returns is aligned with the edges in this very order. Grouping by owner happens later, in `lsprune.select`.
+pruner returns is aligned with the edges in this very order. Grouping by owner happens later, in `lsprune.selection`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from lsprune.apply import prune
+from lsprune.api import prune
 from lsprune.errors import MissingDependency
 
 try:

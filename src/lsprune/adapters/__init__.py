@@ -39,11 +39,11 @@ def find(data: Any) -> Adapter:
 
         return arrays.NativeGraph() if isinstance(data, Graph) else arrays.EdgeArray()
     if "scipy" in _libraries(data):
-        from lsprune.adapters import sparse
+        from lsprune.adapters import scipy as sparse
 
         return sparse.SparseMatrix()
     if "networkx" in _libraries(data):
-        from lsprune.adapters import networks
+        from lsprune.adapters import networkx as networks
 
         return networks.Network()
     raise GraphError(f"cannot prune {_describe(data)}; accepted are {ACCEPTED}")

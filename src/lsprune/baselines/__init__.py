@@ -1,8 +1,6 @@
-"""Baselines, one a file, and the registry of all methods. To add one: write the file, add its class to METHODS."""
+"""Baselines, one a file. To add one: write the file, and add its class to the registry below."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from lsprune.baselines.cosine import Cosine
 from lsprune.baselines.degree import LocalDegree, LowDegree
@@ -15,31 +13,15 @@ from lsprune.baselines.no_edges import NoEdges
 from lsprune.baselines.random import Random
 from lsprune.baselines.spanning_forest import SpanningForest
 from lsprune.baselines.top_weight import TopWeight
-from lsprune.baselines.whole import WholeGraph
-from lsprune.checks import shown
-from lsprune.errors import OptionError
-from lsprune.pruners import LSP, Pruner
-
-_ALL: tuple[type[Pruner], ...] = (
-    LSP, Random, LocalRandom, First, LowDegree, LocalDegree, Jaccard, Cosine, TopWeight, DSpar, EffectiveResistance,
-    SpanningForest, NoEdges,
-)  # fmt: skip
-METHODS: dict[str, type[Pruner]] = {method.name: method for method in _ALL}
-
-
-def method(name: str) -> type[Pruner]:
-    """The pruner class of that name."""
-    if name not in METHODS:
-        raise OptionError(f"method must be one of {', '.join(METHODS)}, got {shown(name)}")
-    return METHODS[name]
-
-
-def from_dict(options: dict[str, Any]) -> Pruner:
-    """The pruner that `Pruner.to_dict` described, of whatever method."""
-    return method(str(options.get("method", ""))).from_dict(options)
-
+from lsprune.pruners.registry import PRUNERS
 
 __all__ = [
-    "METHODS", "Cosine", "DSpar", "EffectiveResistance", "First", "Jaccard", "LocalDegree", "LocalRandom", "LowDegree",
-    "NoEdges", "Random", "SpanningForest", "TopWeight", "WholeGraph", "from_dict", "method",
+    "Cosine", "DSpar", "EffectiveResistance", "First", "Jaccard", "LocalDegree", "LocalRandom", "LowDegree", "NoEdges",
+    "Random", "SpanningForest", "TopWeight",
 ]  # fmt: skip
+
+for _baseline in (
+    Random, LocalRandom, First, LowDegree, LocalDegree, Jaccard, Cosine, TopWeight, DSpar, EffectiveResistance,
+    SpanningForest, NoEdges,
+):  # fmt: skip
+    PRUNERS.add(_baseline)

@@ -13,14 +13,14 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime, check_row, plain
-from lsprune.pruners import Local
-from lsprune.select import Source
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
 
 _ROWS = 1 << 11  # rows a thread takes at a time
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Cosine(Local):
+class Cosine(LocalPruner):
     """Every owner keeps the k neighbours whose rows of `x` have the largest cosine with its own, equal ones by a hash.
 
     Rows are divided by their length and cut to whole multiples of 2^-14, and the products are whole numbers, so that

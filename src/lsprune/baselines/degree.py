@@ -10,12 +10,12 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.pruners import Local
-from lsprune.select import Source
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LowDegree(Local):
+class LowDegree(LocalPruner):
     """Every owner keeps its k neighbours of smallest degree, equal ones by a hash.
 
     The degree of a neighbour is the number of edges that have it as their neighbour: with side="in", how many nodes it
@@ -34,7 +34,7 @@ class LowDegree(Local):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LocalDegree(Local):
+class LocalDegree(LocalPruner):
     """Every owner keeps its k neighbours of largest degree, ties by a hash: the hubs stay (Hamann et al. 2016).
 
     The degree of a neighbour is the number of edges that have it as their neighbour. The paper lets a node keep

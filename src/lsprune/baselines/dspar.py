@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.baselines.whole import Items, WholeGraph
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
-from lsprune.race import finish, log2
+from lsprune.numeric.weighted_sampling import finish, log2
+from lsprune.pruners.global_pruner import GlobalPruner
+from lsprune.selection.items import Items
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DSpar(WholeGraph):
+class DSpar(GlobalPruner):
     """Keeps edges at random, without replacement, with chances proportional to 1/deg(s) + 1/deg(t), to the exact share.
 
     The degree of a node is the number of edges at it, in either direction (so that of an undirected graph counts twice,

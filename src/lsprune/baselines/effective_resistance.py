@@ -8,22 +8,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.baselines.csgraph import components
-from lsprune.baselines.whole import Items, Links, WholeGraph, links_of
 from lsprune.checks import set_whole
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
-from lsprune.kernels.mix import TREE, draw
-from lsprune.race import finish, log2
-from lsprune.select import node_base
+from lsprune.numeric.random_numbers import TREE, draw
+from lsprune.numeric.weighted_sampling import finish, log2
+from lsprune.pruners.global_pruner import GlobalPruner
+from lsprune.selection.csgraph import components
+from lsprune.selection.items import Items, Links, links_of
+from lsprune.selection.owners import node_base
 
 STEPS = 1 << 12  # steps of all walks of a tree, for each node, before a graph is refused
 _SPARE = 1 << 20  # and this many beside
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EffectiveResistance(WholeGraph):
+class EffectiveResistance(GlobalPruner):
     """Keeps edges at random, without replacement, with chances proportional to their effective resistance.
 
     The resistance of an edge is the share of all spanning trees that contain it, so it is estimated by drawing uniform

@@ -10,12 +10,12 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.pruners import Local
-from lsprune.select import Source
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class First(Local):
+class First(LocalPruner):
     """Every owner keeps its first k edges in the caller's order; the one pruner that depends on that order.
 
     >>> First(k=3)

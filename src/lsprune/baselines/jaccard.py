@@ -7,22 +7,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.checks import set_whole
+from lsprune.checks import check_flag, set_whole
+from lsprune.common_neighbours import overlaps
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS, EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.kernels.mix import MINHASH, draw
-from lsprune.pruners import Local
-from lsprune.pruners.options import check_flag
-from lsprune.select import Source, bases
-from lsprune.similar import overlaps
+from lsprune.numeric.random_numbers import MINHASH, draw
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
+from lsprune.selection.owners import bases
 
 EMPTY = np.uint32(2**32 - 1)  # the min-hash of nobody; draws have 31 bits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Jaccard(Local):
+class Jaccard(LocalPruner):
     """Every owner keeps the k neighbours whose neighbour sets are most like its own by Jaccard, equal ones by a hash.
 
     The neighbours of a node are those of the edges that it owns under `side`, each once. By default the similarity is

@@ -10,13 +10,14 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.kernels.mix import EDGE, draw
-from lsprune.pruners import Local
-from lsprune.select import Source, bases
+from lsprune.numeric.random_numbers import EDGE, draw
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
+from lsprune.selection.owners import bases
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LocalRandom(Local):
+class LocalRandom(LocalPruner):
     """Every owner keeps k of its edges at random, the same ones in any edge order.
 
     >>> LocalRandom(k=3)

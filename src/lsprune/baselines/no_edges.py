@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from lsprune.checks import check_choice, short_repr
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.pruners import Pruner
-from lsprune.pruners.contract import SelfLoops
-from lsprune.pruners.options import check_choice, short_repr
-from lsprune.select import Outcome, outcome
+from lsprune.selection.outcome import Outcome, outcome
+from lsprune.selection.rules import SelfLoops
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from lsprune.baselines.whole import Items, WholeGraph
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
+from lsprune.pruners.global_pruner import GlobalPruner
+from lsprune.selection.items import Items
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Random(WholeGraph):
+class Random(GlobalPruner):
     """Keeps a random share of the edges, met to the edge in every graph.
 
     Args:

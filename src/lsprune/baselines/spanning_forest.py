@@ -7,14 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.baselines.csgraph import minimum_forest
-from lsprune.baselines.whole import Items, WholeGraph, links_of
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
+from lsprune.pruners.global_pruner import GlobalPruner
+from lsprune.selection.forest import forest
+from lsprune.selection.items import Items
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SpanningForest(WholeGraph):
+class SpanningForest(GlobalPruner):
     """Keeps a random spanning forest and then random edges, to the exact share.
 
     The forest joins what the graph joins, directions aside, with one edge (or pair, if symmetric) between two nodes. It
@@ -35,18 +36,3 @@ class SpanningForest(WholeGraph):
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
         """0 for the forest, 1 for the rest: the draws order both."""
         return np.where(forest(graph, items, np.argsort(items.draw, kind="stable")), 0, 1)
-
-
-def forest(graph: Graph, items: Items, order: Array) -> Array:
-    """True for the items of the spanning forest that prefers those that come first in `order`."""
-    from scipy.sparse import coo_array
-
-    links, found = links_of(graph, items), np.zeros(items.draw.shape[0], bool)
-    order = order[links.of_item[order] >= 0]
-    link, best = np.unique(links.of_item[order], return_index=True)  # the first item of each link
-    if link.size == 0:
-        return found
-    rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
-    matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
-    found[order[minimum_forest(matrix).astype(np.int64) - 1]] = True
-    return found

@@ -13,12 +13,12 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
-from lsprune.pruners import Local
-from lsprune.select import Source
+from lsprune.pruners import LocalPruner
+from lsprune.selection.choose import Source
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TopWeight(Local):
+class TopWeight(LocalPruner):
     """Every owner keeps its k edges of largest weight, equal ones by a hash of the neighbour.
 
     Weights are one column of `edge_attr`, compared exactly in its own type. Columns that a file reader joins share one

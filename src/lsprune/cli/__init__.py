@@ -20,8 +20,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lsprune.cli.compare import compare_command
+from lsprune.cli.console import (
+    INTERRUPTED,
+    Group,
+    Json,
+    Report,
+    comparison_table,
+    errors,
+    kept_table,
+    registry_table,
+    say_interrupted,
+    show,
+    steps,
+    tell,
+    training_table,
+)
 from lsprune.cli.inspect import inspect_command
-from lsprune.cli.options import (
+from lsprune.cli.pruner_options import (
     PRESETS,
     Attributes,
     Bipartite,
@@ -49,21 +64,6 @@ from lsprune.cli.options import (
     pruner_options,
 )
 from lsprune.cli.report import figures_command, report_command
-from lsprune.cli.say import (
-    INTERRUPTED,
-    Group,
-    Json,
-    Report,
-    comparison_table,
-    errors,
-    kept_table,
-    registry_table,
-    say_interrupted,
-    show,
-    steps,
-    tell,
-    training_table,
-)
 from lsprune.cli.spark import spark_prune_command
 from lsprune.cli.stream import refuse, stream, stream_table, verify_command
 from lsprune.cli.study import Smoke, chosen_study, listed, study_app, watching
@@ -237,7 +237,7 @@ def prune_command(
 
 def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
     """Read, prune and write; what came of it."""
-    from lsprune.adapters.files import check_output, read_edges, write_edges
+    from lsprune.files import check_output, read_edges, write_edges
 
     check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
     with steps(3) as step:
@@ -258,11 +258,11 @@ def methods_command(as_json: Json = False) -> None:
     Example: lsprune methods --json
     """
     with errors():
-        from lsprune.baselines import METHODS
         from lsprune.hashing import FAMILIES
+        from lsprune.pruners import PRUNERS
 
         listed = {
-            "methods": {name: kind.about for name, kind in METHODS.items()},
+            "methods": {name: kind.about for name, kind in PRUNERS.items()},
             "hash families": {name: kind.about for name, kind in FAMILIES.items()},
         }
         show(listed, as_json, lambda: registry_table(listed))
@@ -309,14 +309,14 @@ def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:
         return {}, None
     with tempfile.TemporaryDirectory() as folder:
         study, results = chosen_study("demo", Path(folder), smoke, "", "", "", "", None)
-        from lsprune.lab.study import run_study, status
+        from lsprune.lab.studies.study import run_study, status
 
         with watching(status(study, results), None, None) as watchers:
             run_study(study, results, watchers=watchers)
         records = results.read()
         report = None
         if find_spec("jinja2") is not None:
-            from lsprune.report import write_report
+            from lsprune.lab.reporting import write_report
 
             report = str(write_report([results.path], out).path)
     rows: dict[str, Report] = {}

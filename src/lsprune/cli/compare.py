@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.options import NodeId, NodeX
-from lsprune.cli.own import (
+from lsprune.cli.console import Json, Report, errors, framed, show, tell
+from lsprune.cli.pruner_options import NodeId, NodeX
+from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
+from lsprune.cli.user_graph_options import (
     EdgeAttr,
     Features,
     GraphFile,
@@ -24,15 +26,13 @@ from lsprune.cli.own import (
     own_files,
     shares_of,
 )
-from lsprune.cli.say import Json, Report, errors, framed, show, tell
-from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lsprune.lab.compare import Row
-    from lsprune.lab.panels import Panel
+    from lsprune.lab.reporting.panels import Panel
+    from lsprune.lab.studies.compare import Row
 
 NO_PAGE = "For a page with plots: pip install 'lsprune[report]'"
 
@@ -81,10 +81,10 @@ def compare_command(
     Example: lsprune compare edges.parquet --features nodes.parquet --label venue --seeds 5 --budget 9m
     """
     with errors():
-        from lsprune.lab.compare import TASKS, own_study, panel_of, ranking, rows
-        from lsprune.lab.datasets.own import own_dataset
-        from lsprune.lab.results import Results
-        from lsprune.lab.study import run_study, status
+        from lsprune.lab.datasets.user_graph import own_dataset
+        from lsprune.lab.studies.compare import TASKS, own_study, panel_of, ranking, rows
+        from lsprune.lab.studies.result_files import Results
+        from lsprune.lab.studies.study import run_study, status
 
         if task not in TASKS:
             raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
@@ -126,22 +126,22 @@ def _check_report(report: Path) -> bool:
     """Whether a page can be made; raises where it cannot be written, before anything is trained."""
     if find_spec("jinja2") is None:
         return False
-    from lsprune.report.page import check_place
+    from lsprune.lab.reporting.html_page import check_place
 
     check_place(report, [])
     return True
 
 
 def _page(results: Path, report: Path) -> str:
-    from lsprune.report import write_report
+    from lsprune.lab.reporting import write_report
 
     return str(write_report([results], report).path)
 
 
 def _advice(panel: Panel) -> list[str]:
     """What the page says of the best LSP: its recommendation, and how sure it is."""
-    from lsprune.report.numbers import clock_of
-    from lsprune.report.views import advise
+    from lsprune.lab.reporting.html_data import clock_of
+    from lsprune.lab.reporting.recommendation import advise
 
     advice = advise(panel, clock_of(panel))
     return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.why[1:]]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.options import NodeId, NodeX
-from lsprune.cli.own import (
+from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.pruner_options import NodeId, NodeX
+from lsprune.cli.study import listed
+from lsprune.cli.user_graph_options import (
     EdgeAttr,
     Features,
     GraphFile,
@@ -22,8 +24,6 @@ from lsprune.cli.own import (
     own_files,
     shares_of,
 )
-from lsprune.cli.say import Json, errors, framed, show, steps, tell
-from lsprune.cli.study import listed
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -71,8 +71,8 @@ def inspect_command(
     Example: lsprune inspect edges.parquet --features nodes.parquet --label venue --methods lsp-p,jaccard --shares 0.3
     """
     with errors():
-        from lsprune.lab.own import read_own
         from lsprune.lab.survey import planned, portrait, suggestion, trial
+        from lsprune.lab.user_graph import read_own
 
         wanted = shares_of(shares)
         if plot is not None:

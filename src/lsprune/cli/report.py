@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lsprune.cli.say import Json, errors, show, steps
+from lsprune.cli.console import Json, errors, show, steps
 
 
 def report_command(
@@ -23,7 +23,7 @@ def report_command(
     Example: lsprune report results -o report.html
     """
     with errors(), steps(1) as step:
-        from lsprune.report import write_report
+        from lsprune.lab.reporting import write_report
 
         step("making the report")
         written = write_report(results or [Path("results")], out)
@@ -46,7 +46,7 @@ def figures_command(
     Example: lsprune figures cora --format pdf --out figures
     """
     with errors(), steps(1) as step:
-        from lsprune.report.figures import write_figures
+        from lsprune.lab.reporting.print_figures import write_figures
 
         step("drawing")
         chosen = list(dict.fromkeys(one.strip() for one in formats.split(",") if one.strip()))

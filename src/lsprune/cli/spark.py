@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.options import (
+from lsprune.cli.console import Json, Report, errors, framed, show
+from lsprune.cli.pruner_options import (
     Attributes,
     Bipartite,
     Bits,
@@ -39,7 +40,6 @@ from lsprune.cli.options import (
     make_pruner,
     pruner_options,
 )
-from lsprune.cli.say import Json, Report, errors, framed, show
 from lsprune.cli.study import listed
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
 
@@ -117,7 +117,7 @@ def spark_prune_command(
             paths = (source_path, features, target_features)
             edges, nodes, targets = (None if path is None else session.read.parquet(path) for path in paths)
             assert edges is not None
-            from lsprune.scale.spark import prune_spark
+            from lsprune.spark import prune_spark
 
             kept = prune_spark(
                 edges, nodes, pruner, source=source, target=target, edge_attr=listed(edge_attr), id=node_id,
@@ -132,7 +132,7 @@ def spark_prune_command(
 
 
 def _pruner(method: str, options: Mapping[str, Any], fitted: Path | None) -> Pruner:
-    from lsprune.guards import load
+    from lsprune.pruners import load
 
     if fitted is None:
         return make_pruner(method, None, options)
@@ -211,7 +211,7 @@ def _plainly() -> Iterator[None]:
 
 def _lacking() -> str:
     """What to say of a worker that came after the workers were asked."""
-    from lsprune.scale.spark.workers import lacking
+    from lsprune.spark.workers import lacking
 
     return lacking("one of them has no module named lsprune")
 

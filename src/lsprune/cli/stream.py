@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.say import Json, Report, errors, framed, say, show
+from lsprune.cli.console import Json, Report, errors, framed, say, show
 from lsprune.errors import FormatError, OptionError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from lsprune.outofcore.stream import Streamed
     from lsprune.pruners import Pruner
-    from lsprune.scale.stream import Streamed
 
 
 def stream(given: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
     """What `prune_stream` did, as a report; stages are named on standard error as they begin."""
-    from lsprune.scale.stream import prune_stream
+    from lsprune.outofcore.stream import prune_stream
 
     found = prune_stream(given, output, pruner, **options, say=lambda text: say("note", text))
     return {**_report(found), "manifest": str(_manifest(output))}
@@ -34,7 +34,7 @@ def refuse(**options: Any) -> None:
 
 def stream_table(name: str, report: Report) -> Table:
     """A report as a table."""
-    from lsprune.scale.memory import show_size
+    from lsprune.outofcore.memory_ceiling import show_size
 
     table = framed(name, "", "")
     table.add_row("edges before", f"{report['edges']:,}")
@@ -61,7 +61,7 @@ def verify_command(
     Example: lsprune verify small.parquet
     """
     with errors():
-        from lsprune.scale.manifest import verify
+        from lsprune.files.manifest import verify
 
         output.stat()  # a missing output is the system's error
         found = verify(output, deep=not quick)
@@ -95,6 +95,6 @@ def _report(found: Streamed) -> Report:
 
 
 def _manifest(output: Path) -> Path:
-    from lsprune.scale.manifest import manifest_of
+    from lsprune.files.manifest import manifest_of
 
     return manifest_of(output)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.say import Group, Json, Report, errors, registry_table, show, tell
+from lsprune.cli.console import Group, Json, Report, errors, registry_table, show, tell
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
-    from lsprune.lab.results import Results
-    from lsprune.lab.runs import Run
-    from lsprune.lab.study import Status, Study
-    from lsprune.lab.watchers import Watcher
+    from lsprune.lab.studies.result_files import Results
+    from lsprune.lab.studies.run import Run
+    from lsprune.lab.studies.study import Status, Study
+    from lsprune.lab.training.watchers import Watcher
 
 study_app = typer.Typer(
     cls=Group,
@@ -46,7 +46,7 @@ def study_list(as_json: Json = False) -> None:
     Example: lsprune study list --json
     """
     with errors():
-        from lsprune.lab import study
+        from lsprune.lab.studies import study
 
         listed = {name: study.read(name).title for name in study.names()}
         show(listed, as_json, lambda: registry_table({"studies": listed}))
@@ -79,7 +79,7 @@ def study_run(
     Example: lsprune study run cora --seeds 5 --budget 9m --device cuda
     """
     with errors():
-        from lsprune.lab import study
+        from lsprune.lab.studies import study
 
         seconds, begun, reports = None if budget is None else seconds_of(budget), time.monotonic(), []
         if jobs > 1 and (tensorboard or wandb):
@@ -119,7 +119,7 @@ def study_status(
     Example: lsprune study status cora --seeds 5
     """
     with errors():
-        from lsprune.lab import study
+        from lsprune.lab.studies import study
 
         chosen, results = chosen_study(name, out, smoke, k, methods, datasets, targets, epochs)
         report = {"study": chosen.name, **asdict(study.status(chosen, results, seeds))}
@@ -137,7 +137,7 @@ def study_page(
     Example: lsprune study page --results results --out docs
     """
     with errors():
-        from lsprune.lab.page import write_page
+        from lsprune.lab.reporting.markdown_page import write_page
 
         written = [str(path) for path in write_page(results, out)]
         show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")
@@ -147,8 +147,8 @@ def chosen_study(
     name: str, out: Path, smoke: bool, k: str, methods: str, datasets: str, targets: str, epochs: int | None
 ) -> tuple[Study, Results]:
     """The study, or the part of it that was asked for, and where its results are."""
-    from lsprune.lab import study
-    from lsprune.lab.results import Results
+    from lsprune.lab.studies import study
+    from lsprune.lab.studies.result_files import Results
 
     for one in listed(k):
         if not (one.isascii() and one.isdigit() and len(one) < 10) or int(one) < 1:
@@ -164,7 +164,7 @@ def chosen_study(
 @contextmanager
 def watching(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterator[list[Watcher]]:
     """Those who are told of every epoch; closed whatever happens."""
-    from lsprune.lab.watchers import Bars, TensorBoard, WandB
+    from lsprune.lab.training.watchers import Bars, TensorBoard, WandB
 
     with ExitStack() as stack:
         watching: list[Watcher] = [Bars(now.total, now.done)]

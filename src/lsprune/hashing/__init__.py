@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.hashing.auto import Auto
 from lsprune.hashing.base import Family
@@ -18,17 +17,16 @@ from lsprune.hashing.projection import Projection
 from lsprune.hashing.signs import Signs
 from lsprune.hashing.structure import Structure
 from lsprune.hashing.threshold import Threshold
+from lsprune.registry import Registry
 
-FAMILIES: dict[str, type[Family]] = {
-    family.name: family for family in (Projection, Threshold, Codebook, Signs, Bins, Identity, Structure, Both, Auto)
-}
+FAMILIES: Registry[Family] = Registry(
+    "hash", Projection, Threshold, Codebook, Signs, Bins, Identity, Structure, Both, Auto
+)
 
 
 def family(name: str) -> Family:
-    """The family of that name with its default options."""
-    if name not in FAMILIES:
-        raise OptionError(f"hash must be one of {', '.join(FAMILIES)}, got {shown(name)}")
-    return FAMILIES[name]()
+    """Build the family of that name with its default options."""
+    return FAMILIES.find(name)()
 
 
 def family_from(options: Mapping[str, Any]) -> Family:
@@ -37,7 +35,7 @@ def family_from(options: Mapping[str, Any]) -> Family:
     >>> family_from({"name": "both", "edge": {"name": "signs", "bits": 4}}).edge
     Signs(bits=4)
     """
-    kind = type(family(str(options.get("name", ""))))
+    kind = FAMILIES.find(options.get("name", ""))
     known = {f.name for f in fields(kind)}
     for name in options:
         if name not in known | {"name"}:

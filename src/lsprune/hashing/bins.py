@@ -12,9 +12,10 @@ from lsprune.attributes import PARTS
 from lsprune.checks import set_number, set_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, spread_of, sums_of
-from lsprune.kernels.mix import OFFSET, WEIGHT, WORD, draw
-from lsprune.kernels.normals import normal
+from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.keys import spread_of, sums_of
+from lsprune.numeric.normal_table import normal
+from lsprune.numeric.random_numbers import OFFSET, WEIGHT, WORD, draw
 
 _BITS = 60  # of a key; each level has its part
 MOST_QUANTA = 1 << 62  # length of a bin in the units of sums: the two together fit 63 bits

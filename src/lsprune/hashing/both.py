@@ -14,10 +14,11 @@ from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.auto import Auto
-from lsprune.hashing.base import EdgeKeys, Family, Keys, View, spread_of, uniform
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View
 from lsprune.hashing.codebook import Codebook
+from lsprune.hashing.keys import spread_of, uniform
 from lsprune.hashing.projection import FRACTION, Projection
-from lsprune.kernels.mix import PAIR, draw
+from lsprune.numeric.random_numbers import PAIR, draw
 
 _NODE = ("owner", "neighbour")
 _HEADER = 8  # places of 16 bits that hold the shapes of two tables

@@ -16,10 +16,11 @@ import numpy as np
 from lsprune.checks import MOST_WHOLE, set_whole
 from lsprune.errors import GraphError
 from lsprune.graph import Array
-from lsprune.hashing.base import EdgeKeys, Family, Keys, View, in_blocks, of_nodes, uniform
-from lsprune.hashing.rows import row_blocks, width, width_of
-from lsprune.hashing.vocabulary import learned_words
-from lsprune.kernels.mix import SAMPLE, WORD, draw, mix64
+from lsprune.hashing.base import EdgeKeys, Family, Keys, View
+from lsprune.hashing.codebook_training import learned_words
+from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.hashing.quantised_rows import row_blocks, width, width_of
+from lsprune.numeric.random_numbers import SAMPLE, WORD, draw, mix64
 
 MOST = 1 << 20  # distinct rows that a codebook is learned from
 EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average

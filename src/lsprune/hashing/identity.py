@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, in_blocks, of_nodes, uniform
-from lsprune.kernels.mix import IDENTITY, draw
+from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.numeric.random_numbers import IDENTITY, draw
 
 
 @dataclass(frozen=True, kw_only=True)

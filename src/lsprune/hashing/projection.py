@@ -12,9 +12,10 @@ from lsprune.attributes import PARTS
 from lsprune.checks import set_number, set_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, of_nodes, project, spread_of, sums_of
-from lsprune.kernels.mix import ENTRY, OFFSET, WEIGHT, below, draw
-from lsprune.kernels.normals import normal
+from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.keys import of_nodes, project, spread_of, sums_of
+from lsprune.numeric.normal_table import normal
+from lsprune.numeric.random_numbers import ENTRY, OFFSET, WEIGHT, below, draw
 
 FRACTION = 5  # weights are in units of 2^-5
 MOST_ENTRIES = 1 << 20  # entries that a function may be asked to look at

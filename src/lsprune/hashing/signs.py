@@ -10,9 +10,10 @@ import numpy as np
 from lsprune.attributes import PARTS
 from lsprune.checks import set_whole
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, sums_of, uniform
-from lsprune.kernels.mix import SIGN, WORD, draw
-from lsprune.kernels.normals import normal
+from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.keys import sums_of, uniform
+from lsprune.numeric.normal_table import normal
+from lsprune.numeric.random_numbers import SIGN, WORD, draw
 
 
 @dataclass(frozen=True, kw_only=True)

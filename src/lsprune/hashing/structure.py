@@ -9,8 +9,9 @@ import numpy as np
 
 from lsprune.checks import set_whole
 from lsprune.graph import Array
-from lsprune.hashing.base import Family, Keys, View, in_blocks, of_nodes, uniform
-from lsprune.kernels.mix import SHAPE, WORD, draw, mix64
+from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.numeric.random_numbers import SHAPE, WORD, draw, mix64
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,12 @@ from lsprune.attributes import PARTS
 from lsprune.checks import MOST_WHOLE, set_number, set_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import NOBODY, STEPS, EdgeKeys, Family, Keys, View, edge_rows, of_sums, uniform
+from lsprune.hashing.base import STEPS, EdgeKeys, Family, Keys, View
+from lsprune.hashing.keys import NOBODY, edge_rows, of_sums, uniform
 from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
-from lsprune.kernels.mix import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
-from lsprune.kernels.normals import UNIT, normal
-from lsprune.scales import Scale
+from lsprune.numeric.normal_table import UNIT, normal
+from lsprune.numeric.quantisation import Scale
+from lsprune.numeric.random_numbers import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
 
 PRIME = 2**31 - 1
 LANES = STEPS  # functions that MD5 digests side by side

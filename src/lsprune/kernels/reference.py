@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.graph import Array
-from lsprune.kernels.mix import FIRST, GOLDEN, SECOND, TIE
+from lsprune.numeric.random_numbers import FIRST, GOLDEN, SECOND, TIE
 
 MASK = (1 << 64) - 1
 SEARCH_ROWS = 1 << 11  # rows that a call of a search should bring

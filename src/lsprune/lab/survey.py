@@ -13,9 +13,9 @@ import numpy as np
 
 from lsprune.errors import LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
-from lsprune.lab.compare import method_names
-from lsprune.lab.methods import BUDGETED, FRESH, pruner_for
-from lsprune.lab.own import OwnGraph
+from lsprune.lab.studies.compare import method_names
+from lsprune.lab.studies.methods import BUDGETED, FRESH, pruner_for
+from lsprune.lab.user_graph import OwnGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsprune.adapters.atomic import atomic_write
 from lsprune.errors import OptionError
-from lsprune.lab.own import OwnGraph
+from lsprune.files.atomic_write import atomic_write
 from lsprune.lab.survey import Portrait, Trial
+from lsprune.lab.user_graph import OwnGraph
 from lsprune.measure import plots
 
 if TYPE_CHECKING:

@@ -27,9 +27,10 @@ import numpy as np
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
-from lsprune.measure.disturb import check_count, check_number, is_vector, picked, shaken, spreads
-from lsprune.pruners import LSP, Local
-from lsprune.select import Source, by_owner, choose, edge_keys, group, neighbour_base_of_owner
+from lsprune.measure.noise import check_count, check_number, is_vector, picked, shaken, spreads
+from lsprune.pruners import LSP, LocalPruner
+from lsprune.selection.choose import Source, choose, edge_keys
+from lsprune.selection.owners import by_owner, group, neighbour_base_of_owner
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class CollisionCurve:
 
 
 def collision_curve(
-    pruner: Local, graph: Graph, distances: Iterable[float] = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0), pairs: int = 2000,
+    pruner: LocalPruner, graph: Graph, distances: Iterable[float] = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0), pairs: int = 2000,
     seed: int = 0, *, choices: int = 8, functions: int = 10, threads: int | None = None,
 ) -> CollisionCurve:  # fmt: skip
     """How the first hash function of a pruner treats edges at each distance; definitions at the top of this module.
@@ -64,7 +65,7 @@ def collision_curve(
     >>> curve.same_edge[0], curve.same_edge[1] > 0.6 > curve.same_edge[2], curve.chance
     (1.0, True, 0.125)
     """
-    if not isinstance(pruner, Local):
+    if not isinstance(pruner, LocalPruner):
         raise OptionError(f"pruner must let every owner choose among its edges, as LSP does, got {pruner!r}")
     wanted = tuple(distances)
     for distance in wanted:
@@ -146,14 +147,14 @@ def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> A
     return out
 
 
-def _unweighted(pruner: Local) -> Local:
+def _unweighted(pruner: LocalPruner) -> LocalPruner:
     """Without weights that compare neighbourhoods: the curve is one of the hash."""
     if isinstance(pruner, LSP) and pruner.weights in ("jaccard", "similarity"):
         return replace(pruner, weights=None)
     return pruner
 
 
-def _hashed(pruner: Local, sets: Graph, run: Runtime) -> tuple[Array, Array]:
+def _hashed(pruner: LocalPruner, sets: Graph, run: Runtime) -> tuple[Array, Array]:
     """(whether it is taken, key of the first function) for each edge, in the order of the sets."""
     owned: Owned = group(sets, pruner, run)
     source: Source = pruner.source(sets, owned, run)

@@ -17,11 +17,11 @@ import numpy as np
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import runtime
-from lsprune.measure.disturb import check_count, subgraph, surviving, with_noise
-from lsprune.measure.given import check_pruner, one_graph
-from lsprune.measure.views import checked_mask, owner_rows
+from lsprune.measure.adjacency import checked_mask, owner_rows
+from lsprune.measure.inputs import check_pruner, one_graph
+from lsprune.measure.noise import check_count, subgraph, surviving, with_noise
 from lsprune.pruners import Pruner
-from lsprune.select import by_owner
+from lsprune.selection.owners import by_owner
 
 OVERSAMPLE = 4  # draws of two nodes for each pair that is asked for: some find the same pair, or a node and itself
 
@@ -47,7 +47,7 @@ def aligned_consistency(
         centre_edge: `[E]` which edge of its class each one is: what makes edges of two samples the same.
         pairs_per_class: so many different pairs are drawn from each class, or all there are.
 
-    `lsprune.lab.synthetic.Samples` has these arrays as `edge_ptr`, `y` and `centre_edge`.
+    `lsprune.lab.synthetic_graphs.Samples` has these arrays as `edge_ptr`, `y` and `centre_edge`.
 
     >>> mask = np.array([True, False, True, True, False])  # the second sample lacks edge 2
     >>> aligned_consistency(mask, np.array([0, 3, 5]), np.array([0, 0]), np.array([0, 1, 2, 0, 1]))

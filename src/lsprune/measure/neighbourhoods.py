@@ -10,7 +10,7 @@ import numpy as np
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
-from lsprune.select import by_owner
+from lsprune.selection.owners import by_owner
 
 WORDS = 64  # 64-bit words of a row: 4,096 nodes looked for at a time
 

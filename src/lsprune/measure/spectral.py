@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.apply import owner_factors
-from lsprune.baselines.csgraph import components
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph
-from lsprune.measure.disturb import check_count
-from lsprune.measure.views import checked_mask, one_range
+from lsprune.measure.adjacency import checked_mask, one_range
+from lsprune.measure.noise import check_count
+from lsprune.selection.csgraph import components
+from lsprune.selection.rescale import owner_factors
 
 BLOCK = 8  # random signals at a time
 DENSE = 256  # nodes up to which all eigenvectors are computed

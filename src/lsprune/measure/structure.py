@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.baselines.csgraph import components
+from lsprune.checks import check_choice
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph
-from lsprune.measure.disturb import check_count
-from lsprune.measure.views import one_range, undirected
-from lsprune.pruners.options import check_choice
+from lsprune.measure.adjacency import one_range, undirected
+from lsprune.measure.noise import check_count
+from lsprune.selection.csgraph import components
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 _ROWS = 256  # nodes whose triangles are counted at a time

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lsprune.checks import check_choice
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.kernels import plain, runtime
-from lsprune.measure.views import checked_mask
-from lsprune.pruners.options import check_choice
-from lsprune.select import outcome
+from lsprune.measure.adjacency import checked_mask
+from lsprune.selection.outcome import outcome
 
 
 @dataclass(frozen=True)

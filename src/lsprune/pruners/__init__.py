@@ -1,8 +1,11 @@
-"""Pruners: the contract (`contract`), LSP (`lsp`), shared option checks (`options`), saving (`saved`)."""
+"""Pruners: the contract, LSP and its presets, `Guarded`, and all of them by name."""
 
 from __future__ import annotations
 
-from lsprune.pruners.contract import Budgeted, Local, Pruner
-from lsprune.pruners.lsp import LSP
+from lsprune.pruners.contract import BudgetedPruner, LocalPruner, Pruner
 
-__all__ = ["LSP", "Budgeted", "Local", "Pruner"]
+from lsprune.pruners.lsp import LSP  # isort: skip  (first in the registry)
+from lsprune.pruners.guarded import Guarded
+from lsprune.pruners.registry import PRUNERS, from_dict, load
+
+__all__ = ["LSP", "PRUNERS", "BudgetedPruner", "Guarded", "LocalPruner", "Pruner", "from_dict", "load"]

@@ -7,21 +7,22 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
-from lsprune import adapters, apply
-from lsprune.checks import is_whole, shown
+from lsprune import adapters
+from lsprune.checks import is_whole, short_repr, shown
 from lsprune.errors import FormatError, OptionError
-from lsprune.explain import Explanation, explain_mask, explain_node
-from lsprune.graph import SIDES, Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
-from lsprune.pairs import symmetric_mask
-from lsprune.pruners.options import check_budget, check_choice, check_flag, check_seed, short_repr
+from lsprune.pruners.explanation import Explanation, explain_mask, explain_node
+from lsprune.pruners.relations import relation_masks
 from lsprune.pruners.saved import read_saved, write_saved
-from lsprune.select import Outcome, Source, choose, group, neighbour_base_of_owner, owners_outcome, quotas
-
-Symmetric = Literal["union", "intersection"]
-SelfLoops = Literal["free", "edge", "drop"]
+from lsprune.selection.budget import quotas
+from lsprune.selection.choose import Source, choose
+from lsprune.selection.outcome import Outcome, owners_outcome
+from lsprune.selection.owners import group, neighbour_base_of_owner
+from lsprune.selection.pairs import symmetric_mask
+from lsprune.selection.rules import SelectionRules
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,8 @@ class Pruner(ABC):
 
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
         """True for every edge to keep, in the caller's edge order: bool array, list of arrays or dict by relation."""
-        return apply.mask(data, self, threads=threads, executor=executor)
+        adapter = adapters.find(data)
+        return adapter.masks(data, relation_masks(adapter.graphs(data), self, {}, runtime(threads, executor)).masks)
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Why each edge that `node` owns was kept or removed; print the result.
@@ -138,52 +140,17 @@ class Pruner(ABC):
 _STATE = {"fitted", "learned"}  # fields that hold what a pruner has learned, not options
 
 
-@dataclass(frozen=True, kw_only=True)
-class Budgeted(Pruner):
-    """A pruner with a budget: all but `NoEdges`.
-
-    Args:
-        k: the most edges an owner keeps. keep: the share of edges to keep, in (0, 1], met to the edge. Exactly one.
-        side: "in": the target owns an edge (what it aggregates); "out": the source does.
-        symmetric: keep both directions of an edge when either ("union") or both ("intersection") owners take it.
-        self_loops: "free" (kept, not counted), "edge" (like any other) or "drop".
-        pooled: meet `keep` over all graphs together instead of in each of them.
-        seed: the only source of chance.
-    """
-
-    k: int | None = None
-    keep: float | None = None
-    side: Literal["in", "out"] = "in"
-    symmetric: Symmetric | None = None
-    self_loops: SelfLoops = "free"
-    pooled: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_budget(self.k, self.keep)
-        check_choice("side", self.side, SIDES)
-        check_choice("symmetric", self.symmetric, (None, "union", "intersection"))
-        check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
-        check_flag("pooled", self.pooled)
-        check_seed(self.seed)
-        for name, kind in (("k", int), ("keep", float), ("pooled", bool), ("seed", int)):  # numpy scalars to Python's
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, kind(getattr(self, name)))
-
-    def symmetry(self, graph: Graph) -> str | None:
-        """How pairs are kept together in this graph; raises where there are none."""
-        mode = self.symmetric or ("union" if graph.undirected else None)
-        if mode and graph.bipartite:
-            raise OptionError("symmetric must be None for a relation between two node types: it has no reverse edges")
-        return mode
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BudgetedPruner(SelectionRules, Pruner):
+    """A pruner with a budget, `k` or `keep`; its other options are those of `SelectionRules`."""
 
     def __repr__(self) -> str:
-        """The options that differ from the defaults."""
+        """Show the options that differ from the defaults."""
         return short_repr(self)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Local(Budgeted):
+class LocalPruner(BudgetedPruner):
     """A pruner that lets every owner choose among its own edges."""
 
     @abstractmethod

@@ -12,21 +12,22 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.checks import is_whole, set_number, shown
+from lsprune.checks import check_choice, check_flag, is_whole, set_number, shown
 from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
 from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime, runtime
-from lsprune.pruners.calibrate import calibrated
-from lsprune.pruners.contract import Local
-from lsprune.pruners.known import without_unknown
-from lsprune.pruners.options import check_choice, check_flag
+from lsprune.numeric.quantisation import Scale, check_finite, check_fitted, fit_scales
+from lsprune.pruners.calibration import calibrated
+from lsprune.pruners.contract import LocalPruner
+from lsprune.pruners.known_nodes import without_unknown
+from lsprune.pruners.registry import PRUNERS
 from lsprune.pruners.saved import NUMBERS, read_scales, read_small
-from lsprune.pruners.similarity import ROLE, comparable, described
-from lsprune.pruners.weights import Handicap, check_weights, handicap, weighed
-from lsprune.scales import Scale, check_finite, check_fitted, fit_scales
-from lsprune.select import MOST_FUNCTIONS, TIES, Source, bases, group
+from lsprune.selection.choose import MOST_FUNCTIONS, TIES, Source
+from lsprune.selection.owners import bases, group
+from lsprune.weights.handicap import Handicap, check_weights, handicap, weighed
+from lsprune.weights.surroundings import ROLE, comparable, described
 
 MOST_REPLACED = 1 << 16  # steps with replacement, each of which looks at all edges of an owner
 
@@ -48,7 +49,7 @@ class Learned:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LSP(Local):
+class LSP(LocalPruner):
     """Locality-Sensitive Pruning: every owner keeps the edges whose attributes hash to the smallest keys.
 
     `LSP(...)` is calibrated: rows L2-normalised, then centred and scaled; edge and neighbour attributes.
@@ -356,3 +357,6 @@ def _checked_categories(given: Mapping[str, int]) -> dict[str, int]:
 
 def _sizes(fitted: tuple[tuple[str, Scale], ...] | None) -> dict[str, int] | None:
     return None if fitted is None else {role: scale.categories for role, scale in fitted}
+
+
+PRUNERS.add(LSP)

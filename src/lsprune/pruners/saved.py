@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.adapters.atomic import atomic_write
-from lsprune.adapters.files.memory import MemoryBudget
-from lsprune.adapters.files.npy import read_npz, write_npz
 from lsprune.attributes import WIDEST_CATEGORY
 from lsprune.checks import is_whole, shown
 from lsprune.errors import FormatError
+from lsprune.files.atomic_write import atomic_write
+from lsprune.files.memory_budget import MemoryBudget
+from lsprune.files.npy import read_npz, write_npz
 from lsprune.graph import Array
-from lsprune.scales import Scale, alike
+from lsprune.numeric.quantisation import Scale, alike
 
 FORMAT = 1
 NUMBERS = ("exponent", "unit", "shift", "categories")  # of a scale, in the JSON document

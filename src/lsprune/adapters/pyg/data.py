@@ -11,7 +11,7 @@ import numpy as np
 from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune.adapters.base import Adapter, Kept, Key
-from lsprune.adapters.pyg.joined import edge_slices, increments, keep_joined, number_nodes
+from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_joined, number_nodes
 from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read
 from lsprune.adapters.pyg.tensors import features, view
 from lsprune.errors import GraphError

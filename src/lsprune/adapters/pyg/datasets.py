@@ -14,7 +14,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from torch_geometric.data.separate import separate
 
 from lsprune.adapters.base import Kept, Key
-from lsprune.adapters.pyg.joined import keep_joined, number_nodes
+from lsprune.adapters.pyg.batched_store import keep_joined, number_nodes
 from lsprune.adapters.pyg.lists import ListAdapter, split
 from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import view

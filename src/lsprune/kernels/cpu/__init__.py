@@ -8,8 +8,23 @@ import numpy as np
 
 from lsprune.graph import Array
 from lsprune.kernels import threads as pool
-from lsprune.kernels.cpu import bits, choose, edges, md5, quantise, scores, trees, words
+from lsprune.kernels.cpu import (
+    choose,
+    edges,
+    md5,
+    quantise,
+    scores,
+)
 from lsprune.kernels.cpu import group as grouping
+from lsprune.kernels.cpu import (
+    nearest_words as words,
+)
+from lsprune.kernels.cpu import (
+    reachability as bits,
+)
+from lsprune.kernels.cpu import (
+    spanning_trees as trees,
+)
 
 choose_nodes = choose.choose_nodes
 choose_steps = choose.choose_steps

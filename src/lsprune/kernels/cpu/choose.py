@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lsprune.kernels.cpu.jit import kernel
-from lsprune.kernels.cpu.order import nth_smallest, ordered_bits, sort_by
-from lsprune.kernels.cpu.vector import (
+from lsprune.kernels.cpu.intrinsics import (
     at_most_8,
     at_most_16,
     fold_8,
@@ -21,7 +19,9 @@ from lsprune.kernels.cpu.vector import (
     serve_16,
     serve_32,
 )
-from lsprune.kernels.mix import FIRST, GOLDEN, SECOND, TIE
+from lsprune.kernels.cpu.jit import kernel
+from lsprune.kernels.cpu.radix_select import nth_smallest, ordered_bits, sort_by
+from lsprune.numeric.random_numbers import FIRST, GOLDEN, SECOND, TIE
 
 BY_HASH, BY_ID, BY_POSITION = 0, 1, 2
 NOBODY = np.int32(2**31 - 1)  # larger than any key

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
+from lsprune.kernels.cpu.intrinsics import dots, weighted_sum_8, weighted_sum_16
 from lsprune.kernels.cpu.jit import kernel
-from lsprune.kernels.cpu.vector import dots, weighted_sum_8, weighted_sum_16
 
 NOT_FINITE = 0x7F800000
 POWERS = 2.0 ** np.arange(-200, 201)  # a look-up is faster than ldexp

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lsprune.kernels.cpu.intrinsics import prefetch
 from lsprune.kernels.cpu.jit import kernel
 from lsprune.kernels.cpu.quantise import NOT_FINITE, largest, unit_factor
-from lsprune.kernels.cpu.vector import prefetch
 
 UNIT_EXPONENT = 6  # `unit_factor` adds 8 bits: unit rows in quanta of 2^-14
 AHEAD = 8  # rows asked for in advance

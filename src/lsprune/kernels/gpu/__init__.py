@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsprune.kernels import cpu
-from lsprune.kernels.gpu import words
+from lsprune.kernels.gpu import nearest_words as words
 
 SEARCH_ROWS = words.SEARCH_ROWS
 searcher = words.searcher

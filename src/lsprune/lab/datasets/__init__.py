@@ -13,7 +13,7 @@ import numpy as np
 
 from lsprune.errors import FormatError, MissingDependency, OptionError
 from lsprune.graph import Array
-from lsprune.kernels.mix import draw
+from lsprune.numeric.random_numbers import draw
 
 try:
     import torch
@@ -21,8 +21,8 @@ try:
     from torch_geometric.data import Data
     from torch_geometric.transforms import NormalizeFeatures
 
-    from lsprune.lab.datasets.compact import ppi_npz, qm9_npz
-    from lsprune.lab.datasets.places import Place
+    from lsprune.lab.datasets.compact_files import ppi_npz, qm9_npz
+    from lsprune.lab.datasets.locations import Place
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
 

@@ -22,7 +22,7 @@ try:
     from lsprune.lab.models.gat import PPIGAT, GitHubGAT, NodeGAT
     from lsprune.lab.models.mxmnet import MXMNet
     from lsprune.lab.models.pna import ZincPNA
-    from lsprune.lab.models.sampled import PlanetoidGAT
+    from lsprune.lab.models.sampled_gat import PlanetoidGAT
     from lsprune.lab.models.synthetic import SyntheticGAT
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error

@@ -47,7 +47,7 @@ class SmallGAT(GATConv):  # type: ignore[misc]  # PyG has no types
         if not isinstance(edges, Links):
             plain: Tensor = super().forward(x, edges)
             return plain
-        from lsprune.lab.models.fused import attend
+        from lsprune.lab.models.attention_triton import attend
 
         values = self.lin(x).view(-1, self.heads, self.out_channels)
         source, target = (values * self.att_src).sum(-1), (values * self.att_dst).sum(-1)

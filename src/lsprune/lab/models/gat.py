@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lsprune.lab.models.blocks import convolution, looped, settled
+from lsprune.lab.models.layers import convolution, looped, settled
 
 
 class GitHubGAT(nn.Module):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch_geometric.utils import remove_self_loops
 
 from lsprune.lab.models.bessel import Radial, Spherical
-from lsprune.lab.models.blocks import category, graph_count, graph_of_node
+from lsprune.lab.models.layers import category, graph_count, graph_of_node
 from lsprune.lab.models.molecule import angle, near_pairs, one_hop, two_hop
 
 Meets = tuple[Tensor, Tensor, Tensor]  # edges e, edges f that meet them, and the angles' columns [T, dim]

@@ -15,7 +15,7 @@ from torch.utils._triton import has_triton
 from torch_geometric.nn import PNAConv, global_add_pool
 
 from lsprune.errors import OptionError
-from lsprune.lab.models.blocks import NodeNorm, category, graph_count, graph_of_node
+from lsprune.lab.models.layers import NodeNorm, category, graph_count, graph_of_node
 
 AGGREGATORS = ["mean", "min", "max", "std"]
 SCALERS = ["identity", "amplification", "attenuation"]

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import global_mean_pool
 
 from lsprune.lab.models.attention import Links, SmallGAT, fusable
-from lsprune.lab.models.blocks import convolution, graph_count, graph_of_node, with_loops
+from lsprune.lab.models.layers import convolution, graph_count, graph_of_node, with_loops
 
 
 class SyntheticGAT(nn.Module):

@@ -1,0 +1,97 @@
+"""Node attributes from a file: `.npy`, `.npz` or `.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lsprune.errors import FormatError, OptionError
+from lsprune.files.content import need, row, stack
+from lsprune.files.memory_budget import MemoryBudget
+from lsprune.files.node_table import (
+    CHOOSE,
+    NodeColumns,
+    NodeRows,
+    id_column,
+    is_id_name,
+    node_columns,
+    place_rows,
+)
+from lsprune.files.npy import read_npy, read_npz
+from lsprune.files.npz import is_matrix, to_matrix
+
+SUFFIXES = (".npy", ".npz", ".parquet")
+
+
+def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: MemoryBudget | None = None) -> NodeRows:
+    """Node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in their places.
+
+    Args:
+        id, x: names of the column (or array) of ids, and of those of features, as in `lsprune.files.node_table`.
+        memory: what the file may take; default what is available.
+    """
+    memory = memory or MemoryBudget.of()
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
+    if suffix == ".npy":
+        refuse_names(path, id, x)
+        return NodeRows(checked(read_npy(path), path))
+    return _from_npz(path, id, x, memory) if suffix == ".npz" else _from_parquet(path, id, x, memory)
+
+
+def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
+    """OptionError for names of columns in a file that has none."""
+    for option, given in (("id", id), ("x", ", ".join(x))):
+        if given:
+            raise OptionError(f"{option} (--{option}) must not be given for {path}, which has no columns, got {given}")
+
+
+def checked(x: Any, path: Path) -> Any:
+    """The array, which holds numbers `[N, d]` or `[N]`."""
+    if x.dtype.kind not in "fiub":
+        raise FormatError(f"{path}: features must be numbers, got {x.dtype}")
+    if x.ndim not in (1, 2):
+        raise FormatError(f"{path}: features must have shape [N, d] or [N], got {list(x.shape)}")
+    return x
+
+
+def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: Path) -> NodeColumns:
+    """What is what among the arrays of a `.npz` of nodes: `x`, or the only array beside the ids, are the features."""
+    need(list(names), tuple(x), path)
+    named = id_column(dict.fromkeys(names), id, x, path)
+    rest = list(x) or [name for name in names if name != named and not is_id_name(name)]
+    rest = ["x"] if "x" in rest and not x else rest
+    if not x and len(rest) != 1:
+        raise FormatError(f"{path}: must hold one array or a scipy matrix, got {', '.join(rest) or 'nothing'}{CHOOSE}")
+    if named in rest:
+        raise OptionError(f"x (--x) must not name the array of ids, got {named!r}")
+    return NodeColumns(named, tuple(rest))
+
+
+def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
+    arrays = read_npz(path, memory)
+    if is_matrix(arrays):
+        refuse_names(path, id, x)
+        return NodeRows(checked(to_matrix(arrays, path), path))
+    chosen = array_columns(list(arrays), id, x, path)
+    found = [checked(arrays[name], path) for name in chosen.features]
+    if len({array.shape[0] for array in found}) > 1:
+        raise FormatError(f"{path}: the arrays {', '.join(chosen.features)} must have one row for each node")
+    rows = stack(found)
+    assert rows is not None
+    return NodeRows(rows) if chosen.id is None else place_rows(rows, arrays[chosen.id], chosen.id, path)
+
+
+def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
+    from lsprune.files.parquet import integers, is_list, numbers, read_parquet
+
+    table = read_parquet(path, memory)
+    chosen = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
+    hint = "" if x else CHOOSE
+    rows = stack([numbers(table[name], name, path, hint=hint) for name in chosen.features])
+    assert rows is not None
+    if chosen.id is None:
+        return NodeRows(checked(rows, path))
+    return place_rows(checked(rows, path), integers(table[chosen.id], chosen.id, path, row), chosen.id, path)

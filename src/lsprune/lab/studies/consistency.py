@@ -1,0 +1,96 @@
+"""Consistency as a run: whether two samples of a class keep the same edges. No model is trained.
+
+Set, pairs and the pruner's functions are drawn with the run's seed. So an interval over seeds is one over sets too, and
+methods of one seed are compared on the same pairs. What a pruner learns, it learns from other samples.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from lsprune.errors import LspruneWarning, OptionError
+from lsprune.graph import Array
+from lsprune.lab.datasets.synthetic import GENERATED
+from lsprune.lab.studies.methods import pruner_for
+from lsprune.lab.studies.run import Run
+from lsprune.lab.synthetic_graphs import Samples
+from lsprune.lab.training.train import circumstances
+from lsprune.lab.training.watchers import Watcher
+from lsprune.measure import aligned_consistency
+from lsprune.pruners import BudgetedPruner, Pruner
+
+CLASSES, EACH = 20, 20  # that are compared, and samples of each
+
+
+def measure(run: Run, *, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
+    """The record of one run: `overlap` is the mean Jaccard overlap of what two samples of a class keep."""
+    watching = tuple(watchers)
+    if run.dataset not in GENERATED:
+        raise OptionError(f"pairs can be compared on generated sets ({', '.join(GENERATED)}), not on {run.dataset}")
+    compared, _ = _samples(run.dataset, run.seed, run.limit)
+    for watcher in watching:
+        watcher.started(run)
+    mask, said = _pruned(run, compared)
+    found = aligned_consistency(
+        mask, compared.edge_ptr, compared.y, compared.centre_edge, pairs_per_class=run.pairs, seed=run.seed
+    )
+    if math.isnan(found):
+        raise OptionError("pairs must keep an edge that both samples have, but none of them does")
+    record = {
+        "key": run.key, "run": run.to_dict(), **said, "task": "consistency", "metric": "overlap",
+        "higher_is_better": True, "overlap": found, **circumstances(torch.device("cpu")),
+    }  # fmt: skip
+    for watcher in watching:
+        watcher.ended(record)
+    return record
+
+
+@lru_cache(maxsize=1)  # runs come seed by seed
+def _samples(dataset: str, seed: int, limit: int | None) -> tuple[Samples, Samples]:
+    """(those that are compared, those to learn from); with a limit so many of each at most."""
+    made = replace(GENERATED[dataset], seed=seed)
+    if limit is not None:
+        made = replace(made, samples=2 * limit, classes=max(limit // 4, 1))
+    return made.make().parted(CLASSES, min(EACH, made.samples // made.classes // 2))
+
+
+def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
+    """(the mask of the samples that are compared, what the record says of it)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LspruneWarning)  # what pruning does to these graphs is what a study is about
+        fitted, seconds = _fitted(run.method, run.sparsity, run.dataset, run.seed, run.limit)
+        if fitted is None:
+            return np.ones(compared.centre_edge.size, bool), {"share": 1.0, "prune_seconds": 0.0, "pruner": None}
+        pruner = replace(fitted, k=run.k, keep=run.keep) if isinstance(fitted, BudgetedPruner) else fitted
+        start = time.perf_counter()
+        mask = pruner.mask(compared.graph)
+        seconds += time.perf_counter() - start
+    return mask, {"share": float(mask.mean()), "prune_seconds": seconds, "pruner": pruner.to_dict()}
+
+
+@lru_cache(maxsize=1)  # what is learned is the same for every budget, and the runs of a method come budget by budget
+def _fitted(method: str, sparsity: int, dataset: str, seed: int, limit: int | None) -> tuple[Pruner | None, float]:
+    """(the pruner of a method after learning from the other samples, the seconds that took)."""
+    pruner = pruner_for(method, 1, seed, sparsity=sparsity)
+    if pruner is None:
+        return None, 0.0
+    compared, others = _samples(dataset, seed, limit)
+    if method not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
+        _WARM.add(method)
+        few = compared.chosen(np.arange(min(16, compared.y.size))).graph
+        pruner.fit(few).mask(few)
+    start = time.perf_counter()
+    fitted = pruner.fit(others.graph)
+    return fitted, time.perf_counter() - start
+
+
+_WARM: set[str] = set()

@@ -1,0 +1,35 @@
+"""The paper's appendix C as a run: how much neighbourhood sizes vary on a pruned graph. No model is trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from lsprune import adapters
+from lsprune.errors import OptionError
+from lsprune.lab.studies.run import Run
+from lsprune.lab.training.train import circumstances, prepare
+from lsprune.lab.training.watchers import Watcher
+from lsprune.lab.user_graph import OwnFiles
+from lsprune.measure import neighbourhood_variance
+
+
+def measure(run: Run, *, data: str | OwnFiles | None = None, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
+    """The record of one run: `variance` has a number for each of the hops."""
+    watching = tuple(watchers)
+    parts, pruned = prepare(run, data)
+    if not parts.dataset.single:
+        raise OptionError(f"hops can be counted on a single graph, not on the graphs of {run.dataset}")
+    graph = adapters.find(parts.test).graphs(parts.test)[None]
+    for watcher in watching:
+        watcher.started(run)
+    found = neighbourhood_variance(graph, run.hops)
+    record = {
+        **pruned, "task": "neighbourhood-variance", "metric": "variance", "higher_is_better": False,
+        "variance": {str(hops): value for hops, value in found.items()}, **circumstances(torch.device("cpu")),
+    }  # fmt: skip
+    for watcher in watching:
+        watcher.ended(record)
+    return record

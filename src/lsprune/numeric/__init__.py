@@ -1,0 +1,1 @@
+"""Exact integer arithmetic: counter-based random numbers, the normal table, quantisation, weighted sampling."""

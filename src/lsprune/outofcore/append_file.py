@@ -1,0 +1,42 @@
+"""Arrays whose length is not known before they are complete: appended to a file, then mapped."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lsprune.files.atomic_write import create_new
+from lsprune.graph import Array
+
+
+class Spool:
+    """Rows of one kind on their way into a file."""
+
+    def __init__(self, path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> None:
+        self.path, self.dtype, self.shape = path, np.dtype(dtype), shape
+        self.handle, self.size, self.crc = create_new(path), 0, 0
+
+    def add(self, rows: Array) -> None:
+        """Append some rows."""
+        data = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
+        self.size, self.crc = self.size + data.nbytes, zlib.crc32(data, self.crc)
+        self.handle.write(data)
+
+    def close(self) -> Array:
+        """All rows, mapped for reading."""
+        self.handle.flush()
+        os.fsync(self.handle.fileno())  # before the journal says that it is there
+        self.handle.close()
+        return reopened(self.path, self.dtype, self.shape)
+
+
+def reopened(path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
+    """The rows that a spool wrote, mapped for reading."""
+    if path.stat().st_size == 0:
+        return np.zeros((0, *shape), dtype)
+    flat = np.memmap(path, np.dtype(dtype), mode="r")
+    return np.asarray(flat).reshape(-1, *shape)

@@ -1,0 +1,304 @@
+"""Node attributes larger than memory: memory-mapped, after a copy to scratch space where the format needs one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from lsprune.errors import FormatError
+from lsprune.files.atomic_write import create_new
+from lsprune.files.batches.base import OFFER, check_rows
+from lsprune.files.batches.folders import list_files
+from lsprune.files.batches.npz_members import npz_members
+from lsprune.files.batches.parquet import Part, check_width, column_of, compare, footer, no_numbers, read
+from lsprune.files.content import ids as checked_ids
+from lsprune.files.content import row, stack
+from lsprune.files.node_features import SUFFIXES, array_columns, checked, refuse_names
+from lsprune.files.node_table import CHOOSE, NodeColumns, NodeRows, check_far, node_columns, twice_error
+from lsprune.files.npy import check_member, members_of, read_npy, reading_npz
+from lsprune.files.npz import is_matrix
+from lsprune.files.parquet import integers, is_list, numbers
+from lsprune.graph import Array
+from lsprune.kernels.threads import spans
+from lsprune.outofcore.memory_ceiling import check_disk
+from lsprune.outofcore.work_folder import new_array
+
+SPOOLED = "features.npy"
+_BLOCK = 1 << 22
+_BYTES = 1 << 24  # of features in memory at a time, about
+_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
+Place = Callable[[int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows of a table of nodes: ids as they stand there, features, and how a row is named in an error."""
+
+    path: Path
+    ids: Any  # [n] numpy, or an Arrow column
+    x: Array | None  # [n, ...]; None where only ids were asked for
+    place: Place
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """A table of nodes on disk, read in blocks."""
+
+    path: Path
+    columns: NodeColumns
+    like: Array  # no rows, of the features' type and shape
+    count: int  # rows
+    read: Callable[[bool], Iterator[Block]]  # (whether features are wanted) -> all rows in order
+
+
+Number = Callable[[Block, str], Array]  # the numbers `[n]` of the nodes that the ids of a block name
+
+
+def open_features(
+    path: str | os.PathLike[str],
+    scratch: Path,
+    rows: int,
+    *,
+    id: str | None = None,
+    x: Sequence[str] = (),
+    name: str = SPOOLED,
+) -> NodeRows:
+    """Node attributes `[N, d]` or `[N]`, memory-mapped, with the values that the reader in memory gives.
+
+    Args:
+        path: `.npy` and `.npz` with one array are mapped where they lie; a `.npz` that is compressed, `.parquet` (a
+            file or a folder), and rows that are joined by ids are copied to the file `name` in `scratch` first.
+        scratch: a folder on disk.
+        rows: about the number of rows in memory at a time.
+        id, x: as in `lsprune.files.read_edges`.
+    """
+    found = open_nodes(path, scratch, rows, id=id, x=x, name=name)
+    if isinstance(found, NodeRows):
+        return found
+    if found.columns.id is None:
+        return NodeRows(_spooled(found, scratch / name))
+    largest = _largest(found)
+    check_far(largest, found.count, found.columns.id, found.path)
+    return place_nodes(found, largest + 1, plain_number, scratch / name)
+
+
+def open_nodes(
+    path: str | os.PathLike[str],
+    scratch: Path,
+    rows: int,
+    *,
+    id: str | None = None,
+    x: Sequence[str] = (),
+    name: str = SPOOLED,
+) -> NodeRows | NodeTable:
+    """The attributes where they need no copy, else the table that they are in; arguments as for `open_features`."""
+    check_rows(rows)
+    path = Path(path)
+    if path.is_dir():
+        suffix, names = list_files(path)
+        if suffix != ".parquet":
+            raise FormatError(f"{path}: a folder of features must hold .parquet files, got {names[0]!r}")
+        return _parquet_table(path, [path / name for name in names], rows, id, x)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
+    if suffix == ".npy":
+        refuse_names(path, id, x)
+        return NodeRows(checked(read_npy(path), path))
+    if suffix == ".npz":
+        return _npz_table(path, scratch, rows, id, x, name)
+    return _parquet_table(path, [path], rows, id, x)
+
+
+def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> NodeRows:
+    """The rows of a table with ids, each in its node's place in an array of `count` rows, which is a file."""
+    name = table.columns.id
+    assert name is not None
+    shape = (count, *table.like.shape[1:])
+    check_disk(out.parent, count * (_row_bytes(table.like) + 1), _ADVICE)
+    placed = new_array(out, shape, table.like.dtype)
+    seen = new_array(out.with_suffix(".known.npy"), (count,), np.bool_)
+    first: Array | None = None
+    for block in table.read(True):
+        nodes = number(block, name)
+        assert block.x is not None
+        _refuse_twice(table, nodes, seen, block, number)
+        placed[nodes], seen[nodes] = block.x, True
+        first = block.x[:1] if first is None else first
+    if table.count == count:
+        placed.flush()
+        return NodeRows(checked(read_npy(out), table.path), joined=True)
+    for lo, hi in spans(count, 1 << 16):
+        placed[lo:hi][~seen[lo:hi]] = first  # values of the right kind; nobody looks at them
+    placed.flush()
+    return NodeRows(checked(read_npy(out), table.path), np.asarray(seen), joined=True)
+
+
+def plain_number(block: Block, name: str) -> Array:
+    """The ids themselves, which must be whole numbers >= 0."""
+    ids = block.ids
+    if not isinstance(ids, np.ndarray):
+        ids = integers(ids, name, block.path, block.place, OFFER)
+    return checked_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
+
+
+def _at_a_time(rows: int, like: Array) -> int:
+    """Rows to read together: `rows`, or fewer where they are wide."""
+    return max(1, min(rows, _BYTES // max(1, _row_bytes(like))))
+
+
+def _row_bytes(like: Array) -> int:
+    return int(np.prod(like.shape[1:], dtype=np.int64)) * like.dtype.itemsize
+
+
+def _refuse_twice(table: NodeTable, nodes: Array, seen: Array, block: Block, number: Number) -> None:
+    """GraphError for a node that was there before, in this block or an earlier one."""
+    ordered = np.sort(nodes)
+    again = nodes[seen[nodes]] if seen[nodes].any() else ordered[1:][ordered[1:] == ordered[:-1]]
+    if not again.size:
+        return
+    name = table.columns.id or ""
+    count = sum(int(np.count_nonzero(number(one, name) == again[0])) for one in table.read(False))
+    at = int(np.flatnonzero(nodes == again[0])[0])
+    raise twice_error(table.path, _value(block.ids, at), count)
+
+
+def _value(ids: Any, at: int) -> Any:
+    return ids[at] if isinstance(ids, np.ndarray) else ids[at].as_py()
+
+
+def _largest(table: NodeTable) -> int:
+    name = table.columns.id or ""
+    return max((int(plain_number(block, name).max(initial=-1)) for block in table.read(False)), default=-1)
+
+
+def _spooled(table: NodeTable, out: Path) -> Array:
+    """The features of a table without ids, copied to a file."""
+    shape = (table.count, *table.like.shape[1:])
+    check_disk(out.parent, table.count * _row_bytes(table.like), _ADVICE)
+    with create_new(out) as handle:
+        _write_header(handle, shape, table.like)
+        for block in table.read(True):
+            handle.write(np.ascontiguousarray(block.x, table.like.dtype).data)
+    return checked(read_npy(out), table.path)  # type: ignore[no-any-return]
+
+
+# Arrays
+
+
+def _npz_table(
+    path: Path, scratch: Path, rows: int, id: str | None, x: Sequence[str], name: str
+) -> NodeRows | NodeTable:
+    arrays = _npz_arrays(path, scratch, id, x, name)
+    columns = array_columns(list(arrays), id, x, path)
+    found = [checked(arrays[one], path) for one in columns.features]
+    if len({array.shape[0] for array in found}) > 1:
+        raise FormatError(f"{path}: the arrays {', '.join(columns.features)} must have one row for each node")
+    if columns.id is None and len(found) == 1:
+        return NodeRows(found[0])
+    count, like = found[0].shape[0], stack([array[:0] for array in found])
+    ids = None if columns.id is None else arrays[columns.id]
+    if ids is not None and ids.shape != (count,):
+        raise FormatError(
+            f"{path}: column {columns.id!r} must have {count} ids, one for each row, got {list(ids.shape)}"
+        )
+    assert like is not None
+
+    def blocks(features: bool) -> Iterator[Block]:
+        for lo, hi in spans(count, _at_a_time(rows, like)):
+            some = stack([array[lo:hi] for array in found]) if features else None
+            yield Block(path, None if ids is None else ids[lo:hi], some, lambda at, lo=lo: row(lo + at))  # type: ignore[misc]
+
+    return NodeTable(path, columns, like, count, blocks)
+
+
+def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], name: str) -> dict[str, Array]:
+    """The arrays that are needed, memory-mapped: where they lie, or as a copy where they cannot be."""
+    with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
+        found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+        _refuse_matrix(list(found), path)
+        columns = array_columns(list(found), id, x, path)
+        wanted = [*columns.features, *(() if columns.id is None else (columns.id,))]
+        alone = len(wanted) == 1  # where there are several, `name` is what they are put together in
+        copies = {one: scratch / (name if alone else f"{i}-{name}") for i, one in enumerate(wanted)}
+        if any(found[one].compress_type != zipfile.ZIP_STORED for one in wanted):
+            for one in wanted:
+                check_member(archive, found[one], f"{path}: {one}")
+            check_disk(scratch, sum(found[one].file_size for one in wanted), _ADVICE)
+            return {one: _unpacked(archive, found[one], copies[one]) for one in wanted}
+    members = npz_members(path)
+    return {one: _aligned(members[one], copies[one]) for one in wanted}
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: Path) -> Array:
+    with archive.open(info) as stream, create_new(out) as copy:
+        shutil.copyfileobj(stream, copy, _BLOCK)
+    return read_npy(out)
+
+
+def _aligned(member: Any, out: Path) -> Array:
+    member.verify()
+    x: Array = member.array()
+    if x.flags.aligned:
+        return x
+    with create_new(out) as copy:  # kernels want numbers at addresses that are multiples of their size
+        for block in member.blocks():
+            copy.write(block)
+    return read_npy(out)
+
+
+def _refuse_matrix(names: list[str], path: Path) -> None:
+    if is_matrix(dict.fromkeys(names, np.empty(0))):
+        raise FormatError(f"{path}: a scipy matrix cannot be streamed; write the features as .npy or .parquet")
+
+
+# Parquet
+
+
+def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str]) -> NodeTable:
+    parts: list[Part] = []
+    for one in paths:
+        parts.append(footer(one, "", parts[-1].first + parts[-1].rows if parts else 0))
+    first = parts[0]
+    columns = node_columns({name: is_list(kind) for name, kind in first.types.items()}, id, x, first.path)
+    used = (*columns.features, *(() if columns.id is None else (columns.id,)))
+    for part in parts:
+        compare(part, first, used)
+    try:
+        like = stack([no_numbers(parts, name) for name in columns.features])
+    except FormatError as error:
+        raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
+    assert like is not None
+
+    def blocks(features: bool) -> Iterator[Block]:
+        names = [] if columns.id is None else [columns.id]
+        for part in parts:
+            for at, batch in read(part, _at_a_time(rows, like), [*names, *(columns.features if features else ())]):
+                place = _from(part, at)
+                ids = column_of(batch, columns.id) if columns.id else None
+                yield Block(part.path, ids, _features(batch, columns, like, part, place) if features else None, place)
+
+    return NodeTable(path, columns, like, parts[-1].first + parts[-1].rows, blocks)
+
+
+def _features(batch: Any, columns: NodeColumns, like: Array, part: Part, place: Place) -> Array:
+    block = stack([numbers(column_of(batch, name), name, part.path, place) for name in columns.features])
+    assert block is not None
+    check_width(block, like.shape[1:], ", ".join(columns.features), part.path, place(0))
+    return block
+
+
+def _from(part: Part, at: int) -> Place:
+    return lambda position: part.place(at + position)
+
+
+def _write_header(out: BinaryIO, shape: tuple[int, ...], like: Array) -> None:
+    descr = np.lib.format.dtype_to_descr(like.dtype)
+    np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})

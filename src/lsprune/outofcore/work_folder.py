@@ -1,0 +1,335 @@
+"""The folder in which a long piece of work keeps what it has done: named files, and a journal of what is complete.
+
+Everything in the journal is on the disk before the journal says so. A run that was killed goes on from there; whatever
+the journal does not name is made again. The journal holds the size and CRC-32 of every file, and a digest of itself: a
+file that is not as it was written is made again, and a damaged journal is refused.
+
+Folders are made, never taken over: a symbolic link, or a folder that lsprune did not make, is an error.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
+from lsprune.errors import FormatError, OptionError
+from lsprune.files.atomic_write import atomic_write, create_new, open_regular
+from lsprune.graph import Array
+from lsprune.kernels.file_arrays import reserve
+from lsprune.outofcore.append_file import Spool, reopened
+
+JOURNAL = "journal.json"
+_BLOCK = 1 << 20  # bytes read at a time to check a file
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON gives it back
+
+
+class InTheWay(OptionError):
+    """Something that lsprune did not make is where it works; a run can go on when it is moved away."""
+
+
+@dataclass(eq=False)
+class Work:
+    """A work folder that is open; `done` is what its journal says."""
+
+    folder: Path
+    done: dict[str, Any] = field(default_factory=dict)
+    files: dict[str, dict[str, Checksum]] = field(default_factory=dict)  # of each stage that is done
+    open: dict[str, Any] = field(default_factory=dict)
+    fresh: bool = True  # nothing was there to go on with
+    say: Callable[[str], None] = lambda text: None
+    _spools: dict[str, Spool] = field(default_factory=dict)
+    _checked: set[str] = field(default_factory=set)  # stages whose files are known to be as they were written
+
+    def create(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> Array:
+        """A new array of zeros under this name, its space reserved on the disk."""
+        self.open[name] = new_array(self._path(name), (shape,) if isinstance(shape, int) else shape, dtype)
+        return np.asarray(self.open[name])
+
+    def array(self, name: str) -> Array:
+        """The array under this name; one that an earlier run made only after `has` of its stage."""
+        if name not in self.open:
+            self.open[name] = np.lib.format.open_memmap(self._path(name), mode="r+")
+        return np.asarray(self.open[name])
+
+    def spool(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Spool:
+        """A new file under this name, to append rows to."""
+        self._spools[name] = Spool(self.folder / name, dtype, shape)
+        return self._spools[name]
+
+    def spooled(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
+        """The rows of a spool that is complete."""
+        return reopened(self.folder / name, dtype, shape)
+
+    def drop(self, *names: str) -> None:
+        """Remove arrays and spools that are not needed any more."""
+        for name in names:
+            self.open.pop(name, None)
+            for path in (self._path(name), self.folder / name):
+                path.unlink(missing_ok=True)
+
+    def finish(self, stage: str, result: Any, *names: str) -> None:
+        """Note that a stage is complete, with its result, once the named arrays and spools are on the disk."""
+        self.files[stage] = dict(self._written(name) for name in names)
+        self.done[stage] = result
+        self._checked.add(stage)
+        self._note()
+
+    def has(self, stage: str) -> bool:
+        """Whether a stage is complete and its files are as they were written; if they are not, it is taken back."""
+        if stage in self.done and stage not in self._checked:
+            for name, checksum in self.files.get(stage, {}).items():
+                if _checksum_or_none(self.folder / name) != checksum:
+                    self.say(f"{self.folder / name} is not as it was written; it is made again")
+                    self.forget(stage)
+                    return False
+            self._checked.add(stage)
+        return stage in self.done
+
+    def stays(self, error: BaseException, resume: bool) -> bool:
+        """Whether the folder is of use after an error: the disk was full, or the run was stopped and may go on."""
+        full = isinstance(error, OSError) and error.errno in _FULL
+        blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
+        return full or blocked or (resume and isinstance(error, OSError | KeyboardInterrupt))
+
+    def forget(self, *stages: str) -> None:
+        """Take back that these stages are complete."""
+        for stage in stages:
+            self.done.pop(stage, None)
+            self.files.pop(stage, None)
+            self._checked.discard(stage)
+        self._note()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npy"
+
+    def _written(self, name: str) -> tuple[str, Checksum]:
+        """The file of an array or a spool, all of it on the disk, and its checksum."""
+        if name in self._spools:
+            spool = self._spools.pop(name)
+            spool.close()
+            return name, [spool.size, spool.crc]
+        self.open[name].flush()
+        return self._path(name).name, _checksum(self._path(name))
+
+    def _note(self) -> None:
+        with atomic_write(self.folder / JOURNAL, follow=False) as handle:
+            handle.write(_journal(self.done, self.files))
+
+    @property
+    def scratch(self) -> Path:
+        """A folder for nameless arrays."""
+        make_folder(self.folder / "scratch")
+        return self.folder / "scratch"
+
+
+def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, Any]:
+    """A new `.npy` file of zeros, its space reserved on the disk, as an array; a link at its name is replaced."""
+    kind = np.dtype(dtype)
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+    with create_new(path) as handle:
+        np.lib.format.write_array_header_1_0(handle, header)
+        handle.flush()
+        reserve(handle.fileno(), handle.tell() + int(np.prod(shape, dtype=np.int64)) * kind.itemsize)
+    return np.lib.format.open_memmap(path, mode="r+")
+
+
+@contextmanager
+def working(
+    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None
+) -> Iterator[Work]:
+    """The work folder of a task, removed at the end.
+
+    It stays where going on may help: after a full disk, and with `resume` after any stop. What cannot be mended by
+    going on (a wrong option, a bad file) leaves nothing.
+
+    Args:
+        task: what is done, to the last option: going on with anything else is refused.
+        resume: go on from where an earlier run stopped; without one, begin.
+        say: told of files that are damaged and made again.
+    """
+    new = make_folder(folder)
+    with locked(folder):  # another process that is at work is to be waited for, not to be continued
+        work = _opened(folder, json.loads(json.dumps(task)), new, resume)
+        work.say = say
+        try:
+            yield work
+        except BaseException as error:
+            work.open.clear()
+            if not work.stays(error, resume):
+                remove_folder(folder, JOURNAL, ignore_errors=True)
+            raise
+        work.open.clear()
+        remove_folder(folder, JOURNAL)
+
+
+def make_folder(folder: Path) -> bool:
+    """Make a folder, or take the one that is there; whether it is new. InTheWay for a link or a file of its name."""
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if folder.is_symlink() or not folder.is_dir():
+            raise InTheWay(
+                f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
+            ) from None
+        return False
+    return True
+
+
+def refuse_links(folder: Path) -> None:
+    """InTheWay where a symbolic link lies in a folder, however deep: what is written must stay inside."""
+    for path in folder.rglob("*"):
+        if path.is_symlink():
+            raise InTheWay(f"{path} is a symbolic link, which lsprune does not make there; remove it")
+
+
+def refuse_foreign(folder: Path, *markers: str) -> None:
+    """InTheWay for a folder that holds none of these files, but others than temporary ones: it is not ours."""
+    names = {path.name for path in folder.iterdir()}
+    if not names & set(markers) and any(not _is_temporary(name) for name in names):
+        raise InTheWay(
+            f"{folder} is in the way: its content was not written by lsprune, or is damaged; move it away or remove it"
+        )
+
+
+def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, keep: bool = False) -> None:
+    """Remove a folder and all it holds; the file that says whose it is goes last, in case this is stopped too.
+
+    With `keep` the folder and that file stay. Symbolic links are removed, and not what they name.
+    """
+    with suppress(OSError) if ignore_errors else nullcontext():
+        for path in folder.iterdir():
+            if path.name == marker:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=ignore_errors)
+
+
+def remove_finished(folder: Path, task: dict[str, Any]) -> None:
+    """Remove the work folder of a task whose output is complete; any other folder stays."""
+    if not (folder / JOURNAL).is_file() or folder.is_symlink():
+        return
+    with locked(folder):
+        try:
+            done, _ = _read(folder)
+        except FormatError:
+            return
+        if done["task"] == json.loads(json.dumps(task)):
+            remove_folder(folder, JOURNAL)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """A block in which no other process may work in a folder; the lock goes with the process, however it ends."""
+    handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise OptionError(f"another process is at work in {folder}; wait for it") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work:
+    if not new:
+        refuse_links(folder)
+        refuse_foreign(folder, JOURNAL)
+    if not new and not resume:
+        raise OptionError(
+            f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
+        )
+    if new or not (folder / JOURNAL).exists():  # else stopped before it began
+        work = Work(folder)
+        work.finish("task", task)
+        return work
+    return _continued(folder, task)
+
+
+def _continued(folder: Path, task: dict[str, Any]) -> Work:
+    done, files = _read(folder)
+    before = done["task"]
+    for name in sorted({*before, *task}):
+        if before.get(name) != task.get(name):
+            then, now = _difference(before.get(name), task.get(name))
+            raise OptionError(
+                f"{name} must be as in the run that is continued: {then} then, {now} now;"
+                f" remove {folder} to begin again"
+            )
+    return Work(folder, done, files, fresh=False)
+
+
+def _journal(done: dict[str, Any], files: dict[str, dict[str, Checksum]]) -> bytes:
+    """The text of a journal, which ends with a digest of what it says."""
+    told = {"done": done, "files": files}
+    return json.dumps({**told, "sha256": _digest(told)}).encode()
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Checksum]]]:
+    """What a journal says is done, and the checksums of the files; FormatError for one that is damaged."""
+    with open_regular(folder / JOURNAL) as handle:
+        content = handle.read()
+    try:
+        told = json.loads(content)
+        if told.pop("sha256") == _digest(told) and isinstance(told["done"]["task"], dict):
+            return told["done"], told["files"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise FormatError(f"{folder / JOURNAL} is damaged, or not a journal of lsprune; remove {folder} to begin again")
+
+
+def _digest(told: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _checksum(path: Path) -> Checksum:
+    size, crc, block = 0, 0, memoryview(bytearray(_BLOCK))
+    with open_regular(path) as handle:
+        while count := handle.readinto(block):  # type: ignore[attr-defined]
+            size, crc = size + count, zlib.crc32(block[:count], crc)
+    return [size, crc]
+
+
+def _checksum_or_none(path: Path) -> Checksum | None:
+    """The checksum of a file; None where it is missing or cannot be read."""
+    try:
+        return _checksum(path)
+    except OSError:
+        return None
+
+
+def _is_temporary(name: str) -> bool:
+    return name.startswith(".lsprune-") and name.endswith(".tmp")
+
+
+def _difference(then: Any, now: Any) -> tuple[str, str]:
+    """The first place in which two values differ, shortly."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        name = next(name for name in sorted({*then, *now}) if then.get(name) != now.get(name))
+        return f"{name}={then.get(name)!r}", f"{name}={now.get(name)!r}"
+    if isinstance(then, list) and isinstance(now, list):
+        pairs = zip([*then, None], [*now, None], strict=False)
+        then, now = next((one, other) for one, other in pairs if one != other)
+    return repr(then), repr(now)

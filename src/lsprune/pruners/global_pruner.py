@@ -1,0 +1,85 @@
+"""Pruners that choose over the whole graph: the items (edges, or pairs of them) that come first, to the exact share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime, plain
+from lsprune.numeric.random_numbers import EDGE, draw
+from lsprune.pruners.contract import BudgetedPruner
+from lsprune.selection.budget import target_count
+from lsprune.selection.items import Items, smallest
+from lsprune.selection.outcome import Outcome, outcome
+from lsprune.selection.owners import node_base, which_graph
+from lsprune.selection.pairs import pair_up
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class GlobalPruner(BudgetedPruner):
+    """A pruner that keeps the items with the smallest keys in each graph.
+
+    Args:
+        keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
+        side: whose degree `k` refers to. symmetric: "union" and "intersection" are the same, nobody owns a pair.
+    """
+
+    @abstractmethod
+    def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
+        """An integer for each item; smaller is kept first, equal ones go by their draw, then by position."""
+
+    def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
+        """The items with the smallest keys, as many as the budget says."""
+        source, target = (plain(end) for end in graph.ends())
+        real = np.ones(source.shape, bool)
+        if self.self_loops != "edge" and not graph.bipartite:
+            real = source != target
+        mask = np.full(source.shape, self.self_loops == "free")
+        edges = None if real.all() else np.flatnonzero(real)
+        if edges is not None:
+            source, target = source[edges], target[edges]
+        chosen = self._chosen(graph, source, target, runtime)
+        if edges is None:
+            return outcome(graph, chosen, runtime)
+        mask[edges] = chosen
+        return outcome(graph, mask, runtime)
+
+    def _chosen(self, graph: Graph, source: Array, target: Array, runtime: Runtime) -> Array:
+        member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)
+        of_edge = member[target] if graphs > 1 else np.zeros(0, np.int64)
+        if self.symmetry(graph):
+            pairs = pair_up(source, target, graph.num_nodes)
+            one = np.zeros(pairs.count, np.int64)
+            one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair speaks for it
+            low, high = np.minimum(source[one], target[one]), np.maximum(source[one], target[one])
+            of_pair = of_edge[one] if graphs > 1 else of_edge
+            counts = self._counts(graph, source, target, of_pair, graphs, pairs.count)
+            items = Items(source, target, low, high, self._draws(graph, low, high, runtime))
+            return smallest(self.keys(graph, items, runtime), items.draw, of_pair, counts)[pairs.of_slot]
+        counts = self._counts(graph, source, target, of_edge, graphs, source.shape[0])
+        items = Items(source, target, source, target, self._draws(graph, source, target, runtime))
+        return smallest(self.keys(graph, items, runtime), items.draw, of_edge, counts)
+
+    def _draws(self, graph: Graph, first: Array, second: Array, runtime: Runtime) -> Array:
+        out = np.empty(first.shape[0], np.uint64)
+        first_base, second_base = node_base(graph.source_ptr), node_base(graph.target_ptr)
+        start = draw(self.seed, EDGE)
+        runtime.spread(out.shape[0], lambda lo, hi: runtime.module.hash_ends(
+            start, first, second, first_base, second_base, lo, hi, out))  # fmt: skip
+        return out
+
+    def _counts(self, graph: Graph, source: Array, target: Array, member: Array, graphs: int, items: int) -> Array:
+        """How many items (edges or pairs) to keep in each graph."""
+        sizes = np.bincount(member, minlength=graphs) if graphs > 1 else np.array([items])
+        if self.keep is not None:
+            return target_count(self.keep, sizes)
+        owner, owners = (target, graph.num_targets) if self.side == "in" else (source, graph.num_sources)
+        local = np.minimum(np.bincount(owner, minlength=owners), int(self.k or 0))
+        number, _ = which_graph(graph.target_ptr if self.side == "in" else graph.source_ptr, owners, self.pooled)
+        kept = np.bincount(number, weights=local, minlength=graphs).astype(np.int64)
+        edges = np.bincount(number, weights=np.bincount(owner, minlength=owners), minlength=graphs)
+        share: Array = kept * sizes / np.maximum(edges, 1)
+        return target_count(1.0, share)  # the same share of pairs as of edges

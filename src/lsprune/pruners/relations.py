@@ -1,0 +1,123 @@
+"""Masks of a graph and of the relations of a heterogeneous graph, and the warning about undirected graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from lsprune.adapters.base import Key
+from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
+from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime, plain
+from lsprune.selection.outcome import Outcome
+
+if TYPE_CHECKING:
+    from lsprune.pruners.contract import Pruner
+
+# One pruner, or one for each relation.
+Plan: TypeAlias = "Pruner | Mapping[Any, Pruner]"
+
+
+@dataclass(frozen=True, eq=False)
+class RelationMasks:
+    """The masks of all relations that were pruned."""
+
+    masks: dict[Key, Array]
+    owners: dict[Key, tuple[str, str]]  # side and self_loops of the pruner of each relation
+    isolated: int  # nodes left without an edge; 0 for a graph of several relations
+
+
+def relation_masks(
+    graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any], run: Runtime
+) -> RelationMasks:
+    """Prune every relation that is to be pruned.
+
+    Of a relation and its reverse, one is pruned and the other gets the transposed mask, with owners on the other side.
+    """
+    if set(graphs) == {None}:
+        if isinstance(pruner, Mapping):
+            raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
+        outcome = checked_mask(graphs[None], pruner, run)
+        return RelationMasks({None: outcome.mask}, {None: (pruner.side, pruner.self_loops)}, outcome.isolated)
+    plan, partner = _plan(graphs, pruner, reverse)
+    masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
+    owners = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
+    for key in plan:
+        other = partner.get(key)
+        if other is not None and other not in plan:
+            masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
+            side, self_loops = owners[key]
+            owners[other] = ("out" if side == "in" else "in", self_loops)
+    return RelationMasks(masks, owners, 0)
+
+
+def _plan(
+    graphs: Mapping[Key, Graph], pruner: Plan, given: Mapping[Any, Any]
+) -> tuple[dict[Key, Pruner], dict[Any, Any]]:
+    """(which relation gets which pruner, the reverse of each relation): by the caller's word, else `rev_` + name."""
+    for key in [*given, *given.values()]:
+        if key not in graphs:
+            raise OptionError(f"reverse must name edge types of the data, got {key!r}; it has {list(graphs)}")
+    relations: list[Any] = list(graphs)
+    named = {(s, name, t): (t, f"rev_{name}", s) for s, name, t in relations}
+    forward = {**{key: other for key, other in named.items() if other in graphs}, **given}
+    partner: dict[Any, Any] = {**{other: key for key, other in forward.items()}, **forward}
+    if isinstance(pruner, Mapping):
+        for key in pruner:
+            if key not in graphs:
+                raise OptionError(f"pruner must map edge types of the data, got {key!r}; it has {relations}")
+        return dict(pruner), partner
+    plan: dict[Key, Pruner] = {}
+    for key in sorted(relations, key=lambda key: key not in forward):  # of a pair, the one that is not the reverse
+        if partner.get(key) not in plan:
+            plan[key] = pruner
+    return plan, partner
+
+
+def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
+    """The mask of `other`, whose edges are those of `graph` turned round, in whatever order."""
+    (s, t), (back_s, back_t) = graph.ends(), other.ends()
+    order, back = np.lexsort((t, s)), np.lexsort((back_s, back_t))
+    if s.shape != back_s.shape or np.any(s[order] != back_t[back]) or np.any(t[order] != back_s[back]):
+        raise GraphError(
+            f"{names} must hold the same edges in opposite directions; name the reverse with reverse={{…}}"
+        )
+    out = np.empty_like(mask)
+    out[back] = mask[order]
+    return out
+
+
+def checked_mask(graph: Graph, pruner: Pruner, run: Runtime) -> Outcome:
+    """Prune one graph; warn if it is undirected and each direction of an edge was pruned by itself."""
+    if isinstance(pruner, type) or not hasattr(pruner, "mask_graph"):
+        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
+    outcome = pruner.mask_graph(graph, run)
+    may_warn = not (_warned or pruner.symmetric or graph.undirected or graph.bipartite or bool(outcome.mask.all()))
+    if may_warn and is_undirected(graph, run):
+        warn_undirected()
+    return outcome
+
+
+_warned: list[bool] = []  # not empty once the warning was given in this process
+
+
+def warn_undirected() -> None:
+    """Warn, once in a process, that the two directions of an undirected edge are pruned one by one."""
+    if not _warned:
+        _warned.append(True)
+        warn(
+            "the graph is undirected, and each direction of an edge is pruned by itself: the result is directed. "
+            'symmetric="union" or "intersection" keeps or removes both directions together',
+            SymmetryWarning,
+        )
+
+
+def is_undirected(graph: Graph, run: Runtime) -> bool:
+    """Test whether every edge has its reverse (wrong with probability 2^-64), in one pass and without sorting."""
+    source, target = (plain(end) for end in graph.ends())
+    balances: list[int] = []
+    run.spread(source.shape[0], lambda lo, hi: balances.append(int(run.module.balance(source, target, lo, hi))))
+    return sum(balances) % 2**64 == 0

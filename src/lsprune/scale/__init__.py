@@ -1,6 +1,0 @@
-"""Graphs larger than memory: edge lists read in bounded pieces, pruned on disk, written in shards with a manifest."""
-
-from lsprune.scale.manifest import verify
-from lsprune.scale.stream import Streamed, prune_stream
-
-__all__ = ["Streamed", "prune_stream", "verify"]

@@ -1,0 +1,125 @@
+"""How many edges each owner keeps: `k`, or the quotas that meet `keep` to the edge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime
+from lsprune.kernels.threads import spans
+from lsprune.numeric.random_numbers import OWNER, draw
+from lsprune.selection.owners import OWNERS, _local
+from lsprune.selection.rules import SelectionRules
+
+
+def target_count(keep: float, edges: Array) -> Array:
+    """floor(keep * edges + 0.5) for each graph."""
+    return np.floor(keep * edges.astype(np.float64) + 0.5).astype(np.int64)
+
+
+def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime) -> Array:
+    """How many edges each owner keeps at most, `[owners]` int64: k, or what meets `keep` to the edge in each graph."""
+    quota = runtime.zeros(indptr.shape[0] - 1, np.int64)
+    if rules.k is not None:
+        quota[:] = rules.k
+        return quota
+    assert rules.keep is not None
+    ptr = graph.target_ptr if rules.side == "in" else graph.source_ptr
+    if ptr is None or rules.pooled:
+        _one_budget(indptr, rules.keep, _local(ptr, quota.shape[0]), rules.seed, quota, runtime)
+        return quota
+    degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
+    member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))
+    target = target_count(rules.keep, _sums(degree, member, graphs))
+    level = _levels(degree, np.ones(1, np.int64), member, target)
+    quota += level[member]
+    left = target - _sums(np.minimum(quota, degree), member, graphs)
+    quota += _first_owners(degree > quota, member, left, _local(ptr, degree.shape[0]), rules.seed)
+    return quota
+
+
+def _sums(values: Array, member: Array, graphs: int) -> Array:
+    out = np.zeros(graphs, np.int64)
+    np.add.at(out, member, values)
+    return out
+
+
+def _levels(degree: Array, weight: Array, member: Array, target: Array) -> Array:
+    """The largest k of each graph with sum of min(k, degree) * weight <= target, by bisection in all graphs at once."""
+    graphs = target.shape[0]
+    low, high = np.zeros(graphs, np.int64), np.full(graphs, int(degree.max(initial=0)), np.int64)
+    while np.any(low < high):
+        middle = (low + high + 1) // 2
+        fits = _sums(np.minimum(degree, middle[member]) * weight, member, graphs) <= target
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
+    return low
+
+
+def _one_budget(indptr: Array, keep: float, local: Array | None, seed: int, quota: Array, runtime: Runtime) -> None:
+    """Fill in what each owner keeps in one graph; a block of owners at a time, for there may be very many."""
+    degrees, counts = _degree_counts(indptr)  # by how often they occur: bisection over few numbers
+    level, left = share_of(keep, degrees, counts)
+    quota[:] = level
+    if left:
+        _first_of_one(indptr, level, left, int(counts[degrees > level].sum()), local, seed, quota, runtime)
+
+
+def share_of(keep: float, degrees: Array, counts: Array) -> tuple[int, int]:
+    """(edges that every owner keeps, owners that keep one more) in one graph, from how often degrees occur."""
+    target = target_count(keep, np.array([(degrees * counts).sum()]))
+    level = int(_levels(degrees, counts, np.zeros(degrees.shape, np.int64), target)[0])
+    return level, int(target[0] - (np.minimum(degrees, level) * counts).sum())
+
+
+def _first_of_one(
+    indptr: Array, level: int, left: int, candidates: int, local: Array | None, seed: int, quota: Array,
+    runtime: Runtime,
+) -> None:  # fmt: skip
+    """One more for the `left` owners of more than `level` edges that come first by splitmix64(seed, owner id), id."""
+    hashed = runtime.zeros(candidates, np.uint64)
+
+    def who(lo: int, hi: int) -> tuple[Array, Array]:
+        some = np.flatnonzero(np.diff(indptr[lo : hi + 1]) > level) + lo
+        return some, draw(seed, OWNER, some if local is None else local[some])
+
+    at = 0
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        some = who(lo, hi)[1]
+        hashed[at : at + some.shape[0]] = some
+        at += some.shape[0]
+    hashed.partition(left - 1)
+    last = hashed[left - 1]
+    equal = left - int(np.count_nonzero(hashed[:left] < last))  # of those with the very last hash, by id
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        some, draws = who(lo, hi)
+        same = np.flatnonzero(draws == last)
+        quota[some[draws < last]] += 1
+        quota[some[same[:equal]]] += 1
+        equal -= min(equal, same.shape[0])
+
+
+def _degree_counts(indptr: Array) -> tuple[Array, Array]:
+    """The degrees that occur, and how often."""
+    found = [
+        np.unique(np.diff(indptr[lo : hi + 1]), return_counts=True) for lo, hi in spans(indptr.shape[0] - 1, OWNERS)
+    ]
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    degrees, place = np.unique(np.concatenate([degree for degree, _ in found]), return_inverse=True)
+    counts = np.zeros(degrees.shape, np.int64)
+    np.add.at(counts, place, np.concatenate([count for _, count in found]))
+    return degrees, counts
+
+
+def _first_owners(candidate: Array, member: Array, left: Array, local: Array | None, seed: int) -> Array:
+    """1 for the left[g] owners of each graph that come first by splitmix64(seed, owner id), then id."""
+    assert local is not None
+    extra = np.zeros(candidate.shape, np.int64)
+    if not left.any():
+        return extra
+    who = np.flatnonzero(candidate)
+    who = who[np.lexsort((local[who], draw(seed, OWNER, local[who]), member[who]))]
+    start = np.searchsorted(member[who], np.arange(left.shape[0]))
+    chosen = np.arange(who.shape[0]) - start[member[who]] < left[member[who]]
+    extra[who[chosen]] = 1
+    return extra

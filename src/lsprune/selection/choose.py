@@ -1,0 +1,139 @@
+"""Which edges each owner takes: blocks of steps, ties, and the steps beyond the last hash function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.graph import Array, Owned
+from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
+from lsprune.kernels import Runtime
+from lsprune.kernels.threads import spans
+from lsprune.selection.owners import OWNERS, over_owners
+
+TIES = ("hash", "id", "position")
+FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
+MOST_FUNCTIONS = 256  # later steps have no function of their own: hubs would take time in the square of their degree
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where the keys of a selection come from.
+
+    keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
+    uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES; `check`:
+    called instead of `keys` when nobody has a choice to make, for errors that must not depend on that; `added`: what
+    weights added to the keys of some slots, once there are keys; None where there are no weights; `functions`: how many
+    steps have a function of their own: the steps after them all go by the next function and its tie order, so that they
+    take what is left from the smallest key up. None: every step has its own.
+    """
+
+    keys: Callable[[int, int, int], Keys]
+    bottom: bool = False
+    replace: bool = False
+    ties: int = 0
+    check: Callable[[], None] = lambda: None
+    added: Callable[[int, int], Array | None] = lambda start, stop: None
+    functions: int | None = None
+
+
+def choose(
+    owned: Owned, quota: Array, source: Source, bases: Array, seed: int, runtime: Runtime, *, ranked: bool,
+    stop: Callable[[Array], bool] | None = None,
+) -> Array:  # fmt: skip
+    """What each slot got: 0 not taken, else taken; with `ranked`, the step at which it was taken.
+
+    `stop(ranks)` may end the work early, after any block of steps.
+    """
+    start = np.uint64(seed & (2**64 - 1))
+    slots = owned.neighbour.shape[0]
+    taken = runtime.zeros(slots, np.uint8)
+    ranks = runtime.zeros(slots if ranked else 0, np.int32)
+    if source.bottom:
+        _in_order_of(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
+        return ranks if ranked else taken
+    needed = _steps_needed(owned.indptr, quota, ranked, source.replace)
+    if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
+        source.check()
+        for lo, hi in spans(quota.shape[0], OWNERS):
+            degree = np.diff(owned.indptr[lo : hi + 1])
+            taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
+        return ranks if ranked else taken
+    by_functions = needed if source.functions is None else min(needed, source.functions)
+    for first in range(0, by_functions, STEPS):
+        count = min(STEPS, by_functions - first)
+        _one_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
+        if ranked:
+            runtime.spread(slots, lambda lo, hi, first=first: _note(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]
+            if stop is not None and stop(ranks):
+                return ranks
+    if needed > by_functions:
+        keys = source.keys(by_functions, 1, needed)
+        _in_order_of(keys, owned, quota, source, bases, start, runtime, ranked, by_functions, taken, ranks)
+    return ranks if ranked else taken
+
+
+def _in_order_of(
+    keys: Keys, owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime,
+    ranked: bool, first: int, taken: Array, ranks: Array,
+) -> None:  # fmt: skip
+    """All steps after the first `first` ones, by one function."""
+    over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
+        lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), first, quota, bases, source.ties, seed,
+        ranked, taken, ranks), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
+
+
+def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Callable[[int, int], bool] | None:
+    """A test of whether any of the owners lo..hi has a step after the first `first` ones; None: most will have."""
+    if first == 0 and not ranked:
+        return None
+
+    def left(lo: int, hi: int) -> bool:
+        return bool((np.minimum(quota[lo:hi], np.diff(owned.indptr[lo : hi + 1])) > first).any())
+
+    return left
+
+
+def _steps_needed(indptr: Array, quota: Array, ranked: bool, replace: bool) -> int:
+    """The most steps that an owner with a choice to make has; the others keep all they have."""
+    most = 0
+    for lo, hi in spans(quota.shape[0], OWNERS):
+        degree, some = np.diff(indptr[lo : hi + 1]), quota[lo:hi]
+        steps = some if replace else np.minimum(some, degree) if ranked else some * (degree > some)
+        most = max(most, int(steps.max(initial=0)))
+    return most
+
+
+def _note(taken: Array, first: int, ranks: Array) -> None:
+    """The rank of what this block of steps took."""
+    fresh = (taken != 0) & (ranks == 0)
+    ranks[fresh] = taken[fresh].astype(np.int32) + first
+
+
+def _one_block(
+    owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime, ranked: bool,
+    first: int, count: int, total: int, taken: Array,
+) -> None:  # fmt: skip
+    module = runtime.module
+    keys = source.keys(first, count, total)
+    if isinstance(keys, NodeKeys) and not source.replace:
+        table = keys.table
+        over_owners(owned, runtime, lambda lo, hi: module.choose_nodes(
+            lo, hi, owned.indptr, owned.neighbour, table, first, count, quota, bases, source.ties, seed, ranked,
+            taken), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
+        return
+    kernel = module.choose_again if source.replace else module.choose_steps
+    left = None if source.replace else _have_steps_left(owned, quota, first, ranked)
+    over_owners(owned, runtime, lambda lo, hi: kernel(
+        lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi, count), first, quota, bases, source.ties,
+        seed, ranked, taken), left)  # fmt: skip
+
+
+def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Array:
+    """The keys of all slots of the owners lo..hi, `[slots, count]` int64."""
+    if isinstance(keys, EdgeKeys):
+        return keys.of(lo, hi)
+    rows = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]
+    return keys.table[rows, :count].astype(np.int64)

@@ -1,0 +1,60 @@
+"""Edges, or pairs of edges, that a pruner chooses among over the whole graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.graph import Array, Graph
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """What is chosen among: edges as (source, target), or pairs as (lower id, higher id)."""
+
+    source: Array  # [edges that take part]
+    target: Array
+    first: Array  # [items]
+    second: Array
+    draw: Array  # [items] uint64: a hash of the seed and the two ids, local to their graph
+
+
+def smallest(keys: Array, draws: Array, member: Array, counts: Array) -> Array:
+    """True for the counts[g] items of each graph that come first by key, then draw, then position."""
+    if member.size == 0:
+        count = int(counts[0])
+        if count >= keys.size:
+            return np.ones(keys.shape, bool)
+        limit = np.partition(keys, count)[count]
+        chosen: Array = keys < limit
+        equal = np.flatnonzero(keys == limit)
+        chosen[equal[np.argsort(draws[equal], kind="stable")][: count - int(chosen.sum())]] = True
+        return chosen
+    order = np.lexsort((keys, member) if keys is draws else (draws, keys, member))
+    start = np.searchsorted(member[order], np.arange(counts.shape[0]))
+    chosen = np.zeros(keys.shape, bool)
+    chosen[order[np.arange(order.size) - start[member[order]] < counts[member[order]]]] = True
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Links:
+    """The items as links of one undirected graph without parallel links and self-loops."""
+
+    nodes: int  # sources, then targets, where they are nodes of two kinds
+    low: Array  # [links] lower end, ascending; then the higher ends ascend
+    high: Array
+    of_item: Array  # [items] its link, or -1 for a self-loop
+
+
+def links_of(graph: Graph, items: Items) -> Links:
+    """The links between the ends of the items, each once, whatever the direction and however often."""
+    shift = graph.num_sources if graph.bipartite else 0
+    first, second = items.first.astype(np.int64), items.second.astype(np.int64) + shift
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    real = low != high
+    both, index = np.unique(low[real] * np.int64(graph.num_nodes) + high[real], return_inverse=True)
+    of_item = np.full(low.shape, -1, np.int64)
+    of_item[real] = index
+    return Links(graph.num_nodes, both // max(graph.num_nodes, 1), both % max(graph.num_nodes, 1), of_item)

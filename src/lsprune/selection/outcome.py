@@ -1,0 +1,83 @@
+"""What each slot got as a mask in the caller's edge order, and how many nodes it isolates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lsprune.graph import Array, Graph, Owned
+from lsprune.kernels import Runtime, plain
+from lsprune.selection.owners import over_owners
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a pruner makes of a graph."""
+
+    mask: Array  # [E] bool, in the caller's edge order
+    isolated: int  # nodes that had an edge to another node and have none left
+
+
+def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
+    """The outcome of a mask made in whatever way: counts what it isolates in one pass over the edges."""
+    if graph.bipartite:
+        return Outcome(mask, 0)
+    had, has = np.zeros(graph.num_nodes, np.uint8), np.zeros(graph.num_nodes, np.uint8)
+    source, target = (plain(end) for end in graph.ends())
+    kept, module = mask.view(np.uint8), runtime.module
+    runtime.spread(mask.shape[0], lambda lo, hi: module.touch(source, target, kept, lo, hi, had, has))
+    return Outcome(mask, int((had > has).sum()))
+
+
+def owners_outcome(
+    graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime, quota: Array | None = None
+) -> Outcome:
+    """The outcome of what every slot got; only owners left with nothing are looked up among the neighbours.
+
+    With `quota`, an owner is known to keep something when it has something and its quota is not 0.
+    """
+    mask = to_mask(graph, owned, taken, self_loops, runtime)
+    rows, module = owned.indptr.shape[0] - 1, runtime.module
+    if graph.bipartite:
+        return Outcome(mask, 0)
+    if self_loops == "edge":  # slots that are self-loops join a node to nobody
+        return Outcome(mask, _isolated(owned, taken, graph.num_nodes, runtime))
+    had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
+    if quota is None:
+        has = np.zeros(rows, np.uint8)
+        runtime.spread(rows, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
+    else:
+        has = had & (quota > 0)
+    without = (has == 0).view(np.uint8)
+    if without.any():
+        runtime.spread(taken.shape[0], lambda lo, hi: module.touch_neighbours(
+            owned.neighbour, taken, without, lo, hi, had, has))  # fmt: skip
+    return Outcome(mask, int((had > has).sum()))
+
+
+def _isolated(owned: Owned, taken: Array, nodes: int, runtime: Runtime) -> int:
+    """Nodes that have a slot with another node and keep none."""
+    had, has = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
+
+    def touch(lo: int, hi: int) -> None:
+        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+        owner = owned.owners(lo, hi).astype(owned.neighbour.dtype)
+        kept = np.not_equal(taken[start:stop], 0).view(np.uint8)
+        runtime.module.touch(owner, owned.neighbour[start:stop], kept, 0, stop - start, had, has)
+
+    over_owners(owned, runtime, touch)
+    return int((had > has).sum())
+
+
+def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Array:
+    """The mask in the caller's edge order; self-loops that did not take part are kept ("free") or not ("drop")."""
+    mask = runtime.zeros(graph.num_edges, bool)
+    if owned.edge is None:
+        runtime.spread(taken.shape[0], lambda lo, hi: np.not_equal(taken[lo:hi], 0, out=mask[lo:hi]))
+        return mask
+    if owned.edge.shape[0] < mask.shape[0]:
+        mask[:] = self_loops == "free"
+    edge = owned.edge
+    runtime.spread(taken.shape[0], lambda lo, hi: runtime.module.scatter_taken(taken, edge, lo, hi, mask))
+    return mask

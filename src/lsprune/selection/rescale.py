@@ -1,0 +1,18 @@
+"""Factors that keep the sum over a neighbourhood at its size after pruning."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lsprune.graph import Array, Graph
+
+
+def owner_factors(graph: Graph, mask: Array, side: str, self_loops: str = "free") -> Array:
+    """Compute degree / kept edges of the owner of each edge as float32; 1 for self-loops that are not counted."""
+    source, target = graph.ends()
+    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    real = np.ones(mask.shape, bool) if graph.bipartite or self_loops == "edge" else source != target
+    degree = np.bincount(owner[real], minlength=owners)
+    kept = np.bincount(owner[real & mask], minlength=owners)
+    factor = (degree / np.maximum(kept, 1)).astype(np.float32)
+    return np.where(real, factor[owner], np.float32(1))

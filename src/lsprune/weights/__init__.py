@@ -1,0 +1,1 @@
+"""Edge weights: which edges a pruner prefers, alike in every neighbourhood."""

@@ -1,0 +1,143 @@
+"""`InMemoryDataset`: read like the list of its graphs, subsets included, and rebuilt as a dataset."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pyg_helpers import (
+    HETERO_MASK,
+    LIKES,
+    MASK,
+    SEVERAL_MASK,
+    SEVERAL_PARTS,
+    Stored,
+    data,
+    graph_of,
+    hetero,
+    rebuild,
+    same,
+    several,
+    stored,
+    undirected,
+)
+
+# isort: split
+import torch
+from torch_geometric.data import Data
+
+from lsprune.adapters.pyg import find
+from lsprune.errors import GraphError
+
+
+def test_dataset_reads_as_its_list():
+    given = stored()
+    graph, listed = graph_of(given), graph_of(several())
+    for name in ("source", "target", "x_source", "edge_attr", "target_ptr"):
+        assert np.array_equal(getattr(graph, name), getattr(listed, name)), name
+    assert np.shares_memory(graph.x, given._data.x.numpy())
+    assert given._data_list is None
+
+
+def test_dataset_is_rebuilt():
+    given = stored()
+    given.get(0)
+    cache = list(given._data_list)
+    out = rebuild(given, SEVERAL_MASK, weight=np.arange(7, dtype=np.float32), e_id=True)
+    want = rebuild(several(), SEVERAL_MASK, weight=np.arange(7, dtype=np.float32), e_id=True)
+    assert type(out) is Stored
+    assert same([out[i] for i in range(3)], want)
+    assert same(list(given._data_list), cache)
+    assert same([given[i] for i in range(3)], several())
+    assert same(find(given).masks(given, {None: SEVERAL_MASK}), SEVERAL_PARTS)
+
+
+def test_dataset_can_be_rebuilt_again():
+    once = rebuild(stored(), SEVERAL_MASK, e_id=True)
+    twice = rebuild(once, np.array([True, False, False, True]))
+    assert [one.e_id.tolist() for one in twice] == [[1], [], [2]]
+
+
+@pytest.mark.parametrize("index", [[2, 0], [1], [2, 0, 2], [], slice(1, None)])
+def test_dataset_subset(index):
+    picked = list(range(3))[index] if isinstance(index, slice) else index
+    given = stored()[index]
+    graphs = [several()[i] for i in picked]
+    parts = [SEVERAL_PARTS[i] for i in picked]
+    mask = np.concatenate([np.array([], dtype=bool), *parts])
+    graph = graph_of(given)
+    assert (graph.num_edges, graph.num_graphs) == (len(mask), len(picked))
+    if graphs:
+        assert np.array_equal(graph.ends(), graph_of(graphs).ends())
+        assert np.array_equal(graph.x, graph_of(graphs).x)
+    factors = np.arange(len(mask), dtype=np.float32)
+    out = rebuild(given, mask, e_id=True, weight=factors)
+    want = rebuild(graphs, mask, e_id=True, weight=factors) if graphs else []
+    assert same(list(out), want)
+    assert same(find(given).masks(given, {None: mask}), parts)
+
+
+def test_dataset_subset_with_one_graph_twice():
+    given = stored()[[2, 2]]
+    out = rebuild(given, np.array([True, True, False, False, False, False, True, True]))
+    assert [one.edge_attr.tolist() for one in out] == [[20, 21], [22, 23]]
+
+
+@pytest.mark.parametrize("keys", [("edge_index", "num_nodes"), ("edge_index", "time"), ("edge_index",)])
+def test_dataset_without_attributes(keys):
+    graphs = [Data(**{key: one.num_nodes if key == "num_nodes" else one[key] for key in keys}) for one in several()]
+    given = stored(graphs)
+    nodes = [3, 2, 4] if "num_nodes" in keys else [3, 0, 4]
+    assert np.diff(graph_of(given).target_ptr).tolist() == nodes
+    out = rebuild(given, np.zeros(7, bool))
+    assert [one.num_nodes for one in out] == nodes
+    assert "num_nodes" not in given._data or "num_nodes" in keys
+
+
+def test_dataset_that_lost_its_single_numbers_of_nodes():
+    graphs = several()
+    for one in graphs:
+        one.num_nodes = one.x.shape[0]
+    given = stored(graphs)
+    del given._data._store.__dict__["_num_nodes"]  # what is left is the sum
+    assert graph_of(given).target_ptr.tolist() == [0, 3, 5, 9]
+
+
+def test_dataset_ids_past_their_own_graph_are_refused():
+    graphs = several()
+    graphs[0].edge_index[0, 0] = 3  # a node of the next graph, once they are joined
+    with pytest.raises(GraphError, match=r"graph 0 must be in \[0, 3\)"):
+        graph_of(stored(graphs))
+
+
+@pytest.mark.parametrize("keep_slices", [True, False])
+def test_dataset_of_one_graph(keep_slices):
+    given = stored([data()])
+    if keep_slices:
+        given.slices = {
+            "x": torch.tensor([0, 5]),
+            "edge_index": torch.tensor([0, 5]),
+            "edge_attr": torch.tensor([0, 5]),
+        }
+    out = rebuild(given)
+    assert len(out) == 1
+    assert same(out[0], rebuild(data()))
+    assert same(find(given).masks(given, {None: MASK}), [MASK])
+
+
+def test_dataset_of_hetero():
+    given = stored([hetero(), hetero()])
+    mask = np.concatenate([HETERO_MASK, ~HETERO_MASK])
+    assert graph_of(given, LIKES).source_ptr.tolist() == [0, 3, 6]
+    out = rebuild(given, mask, key=LIKES)
+    assert same(list(out), rebuild([hetero(), hetero()], mask, key=LIKES))
+    assert same([given[0], given[1]], [hetero(), hetero()])
+
+
+def test_dataset_of_edge_index_stays_one():
+    graphs = [Data(edge_index=undirected(), x=torch.ones(5, 1)) for _ in range(2)]
+    given = stored(graphs)
+    mask = np.array([True, True, False, False, True, True] + [True, False, True, True, True, True])
+    out = rebuild(given, mask)
+    assert given._data_list is None
+    assert [one.edge_index.validate().is_undirected for one in out] == [True, False]
+    assert [one.edge_index.sort_order for one in out] == ["row", "row"]

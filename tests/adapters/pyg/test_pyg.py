@@ -1,0 +1,43 @@
+"""Which objects the PyTorch and PyG adapters are found for, and what every one of them leaves whole."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from pyg_helpers import Stored, data, hetero, same, several, stored
+
+# isort: split
+from torch_geometric.data import Batch
+
+from lsprune.adapters.pyg import find
+
+
+def test_same_tells_a_difference():
+    assert same(several(), several())
+    changed = several()
+    changed[2].edge_index[0, 0] = 1
+    assert not same(several(), changed)
+
+
+def test_nothing_is_found_for_other_objects():
+    assert find([]) is None
+    assert find([1, 2]) is None
+    assert find(np.zeros((2, 3), int)) is None
+
+
+def test_tensors_need_no_pyg():
+    code = (
+        "import sys, torch, numpy as np; from lsprune.adapters.pyg import find; from lsprune.adapters.base import Kept;"
+        "t = torch.tensor([[0, 1], [1, 0]]); out = find(t).rebuild(t, {None: Kept(mask=np.array([False, True]))});"
+        "assert out.tolist() == [[1], [0]]; assert 'torch_geometric' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("make", [data, several, hetero, stored, lambda: Batch.from_data_list(several())])
+def test_what_has_no_mask_stays_whole(make):
+    out = find(make()).rebuild(make(), {})
+    assert same(list(out), list(stored())) if isinstance(out, Stored) else same(out, make())

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from baselines_helpers import best_of_each
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphs import random_graph, reordered
+from lsprune import Graph, GraphError, OptionError
+from lsprune.baselines import TopWeight
+from lsprune.baselines.top_weight import descending
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int64, np.uint8, bool])
+def test_the_heaviest_edges_are_kept(side, kind):
+    for seed in range(4):
+        bare = random_graph(seed, nodes=9, edges=60)
+        weight = np.random.default_rng(seed).integers(-4, 5, 60)
+        weight = (weight if np.dtype(kind).kind in "fi" else np.abs(weight)).astype(kind)
+        graph = Graph.from_edges(bare.ends(), num_nodes=9, edge_attr=weight)
+        expected = best_of_each(graph, 2, lambda u, v, e, w=weight: -float(w[e]), side, seed=seed)
+        np.testing.assert_array_equal(TopWeight(k=2, side=side, seed=seed).mask(graph), expected)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.array([-np.float32(1e38), -1e-40, 0.0, 1e-40, 1e38], np.float32),
+        np.array([-(2**63), -(2**62) - 1, 0, 2**62, 2**62 + 1]),
+        np.array([0, 1, 2**63 - 1, 2**63, 2**64 - 1], np.uint64),
+        np.array([-1e300, np.nextafter(-0.1, -1), -0.1, 5e-324, 1.7e308]),
+        0.1 + np.arange(5) * np.spacing(0.1),
+        1.7e9 + np.arange(5) * 1e-6,  # seconds with microseconds: one value in float32
+        1_700_000_000_000_000_000 + np.arange(5),
+        (1.7e9 + np.arange(5) * 1e-6).astype(">f8"),
+        np.arange(2**63 - 3, 2**63 + 2, dtype=np.uint64).astype(">u8"),
+        np.array([-6e4, -6e-8, 0, 6e-8, 6e4], np.float16),
+    ],
+)
+def test_any_two_weights_are_told_apart(weights):
+    ends = np.stack([np.arange(1, 6), np.zeros(5, int)])
+    for k in range(6):
+        assert TopWeight(k=k).mask(Graph.from_edges(ends, edge_attr=weights)).tolist() == [False] * (5 - k) + [True] * k
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=20))
+def test_keys_order_floats_as_floats_are_ordered(values):
+    weights = np.array(values)
+    keys = descending(weights, np.arange(weights.size))
+    np.testing.assert_array_equal(keys[:, None] < keys, weights[:, None] > weights)
+    np.testing.assert_array_equal(keys[:, None] == keys, weights[:, None] == weights)
+
+
+def test_extended_floats_are_compared_as_float64_or_refused():
+    ends = np.stack([np.arange(1, 4), np.zeros(3, int)])
+    exact = np.array([1, 3, 2], np.longdouble)
+    assert TopWeight(k=1).mask(Graph.from_edges(ends, edge_attr=exact)).tolist() == [False, True, False]
+    finer = exact + np.finfo(np.longdouble).eps * 4
+    if finer.astype(np.float64).astype(np.longdouble).tolist() != finer.tolist():  # longdouble is wider here
+        with pytest.raises(GraphError, match=r"edge_attr must be float64 or narrower for top-weight"):
+            TopWeight(k=1).mask(Graph.from_edges(ends, edge_attr=finer))
+
+
+def test_tensors_are_compared_exactly():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data").Data(
+        edge_index=torch.tensor([[1, 2, 3], [0, 0, 0]]), num_nodes=4
+    )
+    for weights in (
+        torch.tensor([0.1, 0.1 + 2e-17, 0.1 + 4e-17], dtype=torch.float64),
+        torch.tensor([0, 2, 1]) + 1_700_000_000_000_000_000,
+        torch.tensor([1.0, 1.0078125, 1.0], dtype=torch.bfloat16),
+    ):
+        data.edge_attr = weights
+        best = torch.zeros(3, dtype=torch.bool)
+        best[weights.argmax()] = True
+        assert TopWeight(k=1).mask(data).tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_zeros_of_either_sign_are_equal(kind):
+    ends = np.stack([np.arange(1, 31), np.zeros(30, int)])
+    plus, minus = np.zeros(30, kind), np.where(np.arange(30) % 2, -0.0, 0.0).astype(kind)
+    masks = [TopWeight(k=9).mask(Graph.from_edges(ends, edge_attr=w)) for w in (plus, minus)]
+    np.testing.assert_array_equal(*masks)
+
+
+def test_a_column_is_chosen():
+    graph = random_graph(1, nodes=9, edges=60, edge_dim=3)
+    for column in range(3):
+        one = Graph.from_edges(graph.ends(), num_nodes=9, edge_attr=graph.edge_attr[:, [column]])
+        np.testing.assert_array_equal(TopWeight(k=2, column=column).mask(graph), TopWeight(k=2).mask(one))
+    with pytest.raises(GraphError, match=r"edge_attr must have one column for top-weight, got 3; choose one"):
+        TopWeight(k=2).mask(graph)
+    with pytest.raises(GraphError, match=r"edge_attr must have a column 3 for top-weight, got 3 columns"):
+        TopWeight(k=2, column=3).mask(graph)
+
+
+def test_sparse_attributes_give_the_same_mask():
+    import scipy.sparse
+
+    graph = random_graph(1, nodes=9, edges=60, edge_dim=3)
+    fine = 0.1 + np.arange(180).reshape(60, 3) * np.spacing(0.1)
+    for attr in (graph.edge_attr, fine, np.arange(180).reshape(60, 3) + 1_700_000_000_000_000_000):
+        dense, sparse = (
+            Graph.from_edges(graph.ends(), num_nodes=9, edge_attr=make(attr))
+            for make in (np.array, scipy.sparse.csr_array)
+        )
+        np.testing.assert_array_equal(TopWeight(k=2, column=1).mask(sparse), TopWeight(k=2, column=1).mask(dense))
+
+
+def test_parallel_edges_are_told_apart_by_their_weights():
+    graph = random_graph(3, nodes=4, edges=50, edge_dim=1)
+    order = np.random.default_rng(0).permutation(50)
+    np.testing.assert_array_equal(TopWeight(k=3).mask(graph)[order], TopWeight(k=3).mask(reordered(graph, order)))
+
+
+def test_what_is_wrong_is_named():
+    with pytest.raises(GraphError, match=re.escape("no edge attributes (edge_attr), which top-weight needs")):
+        TopWeight(k=1).mask(random_graph(0))
+    for value in (np.nan, np.inf, -np.inf):
+        weight = np.array([1.0, value, 2.0])
+        with pytest.raises(GraphError, match=rf"edge_attr must be finite, got {value} in row 1"):
+            TopWeight(k=1).mask(Graph.from_edges(np.array([[1, 2, 3], [0, 0, 0]]), edge_attr=weight))
+    for column in (-1, True, 0.5):
+        with pytest.raises(OptionError, match=r"column must be a whole number in \[0, 2\^63\) or None"):
+            TopWeight(k=1, column=column)

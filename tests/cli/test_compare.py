@@ -1,0 +1,117 @@
+"""`lsprune compare`: what it runs, prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from inspect import signature
+from pathlib import Path
+
+import pytest
+from own_files import arrays, masks, npz, tables
+from typer.testing import CliRunner
+
+from lsprune.cli import app
+from lsprune.cli.compare import compare_command
+
+pytest.importorskip("torch_geometric")
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    npz(tmp_path / "g.npz", **masks())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: object) -> object:
+    quick = ("--epochs", 2, "--seeds", 1, "--shares", "0.5", "--methods", "lsp,random")
+    return CliRunner().invoke(app, ["compare", *map(str, (*quick, *words))])
+
+
+def good(*words: object) -> object:
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_methods_by_default_are_the_librarys_and_have_what_inspect_suggests() -> None:
+    from lsprune.lab.studies.compare import METHODS
+
+    assert signature(compare_command).parameters["methods"].default == ",".join(METHODS)
+    assert "lsp-auto-a" in METHODS
+
+
+def test_a_table_results_and_a_report(folder: Path) -> None:
+    said = json.loads(good("g.npz", "--json").stdout)
+    assert (said["total"], said["done"], said["report"]) == (4, 4, "lsprune-compare.html")
+    assert [(row["method"], row["share"]) for row in said["rows"]] == [
+        ("none", 1.0), ("no-edges", 0.0), ("lsp-p", 0.5), ("random", 0.5),
+    ]  # fmt: skip
+    assert sorted(said["ranking"]) == ["lsp-p", "random"]
+    records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
+    assert {record["run"]["study"] for record in records} == {said["study"]}
+    assert all({"key", "prune_seconds", "val", "test", "versions"} <= set(record) for record in records)
+    page = Path(said["report"]).read_text(encoding="utf8")
+    assert all(name in page for name in (said["study"], "lsp-p", "random"))
+    shown = good("g.npz")
+    assert shown.stderr == ""
+    assert re.search(r"lsp-p +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
+    assert f"{said['study']}: 4 of 4 runs, complete" in shown.stdout
+    assert "By validation over all shares, best first: " in shown.stdout
+    assert "One run only: no interval" in shown.stdout
+
+
+def test_started_again_it_runs_only_what_is_missing(folder: Path) -> None:
+    path = Path(json.loads(good("g.npz", "--json").stdout)["results"])
+    before = path.read_text()
+    path.write_text("".join(before.splitlines(keepends=True)[:2]) + '{"key": "cut')  # killed in the third run
+    good("g.npz")
+    lines = path.read_text().splitlines()
+    assert lines[:2] == before.splitlines()[:2]
+    assert [json.loads(line)["key"] for line in lines] == [json.loads(line)["key"] for line in before.splitlines()]
+    y = arrays()["y"]
+    npz(folder / "g.npz", **masks(), y=1 - y)
+    other = json.loads(good("g.npz", "--json").stdout)
+    assert (other["done"], Path(other["results"]) == path) == (4, False)
+
+
+def test_a_budget_stops_it_and_says_so(folder: Path) -> None:
+    said = good("g.npz", "--budget", "0.000001s")
+    assert "0 of 4 runs, 4 to do; the same command goes on" in said.stdout
+    assert "Report: none yet" in said.stdout
+    assert not (folder / "lsprune-compare.html").exists()
+
+
+def test_tables_of_edges_and_nodes(folder: Path) -> None:
+    venue = [("left", "right")[y] for y in arrays()["y"]]
+    edges, nodes = tables(folder, venue=venue)
+    said = json.loads(
+        good(edges, "--features", nodes, "--label", "venue", "-o", "t.html", "--out", "r", "--json").stdout
+    )
+    assert said["results"].startswith("r/edges-") and (folder / "t.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--methods", "lsp,magic"), "methods must be some of lsp, none, .*, got 'magic'"),
+        (("--shares", "0.5,2"), r"shares must be numbers in \(0, 1\], by commas, such as 0\.1,0\.25, got '0\.5,2'"),
+        (("--shares", "half"), "got 'half'"),
+        (("--task", "link-prediction"), "task must be one of node-classification, got 'link-prediction'"),
+        (("--model", "gcn"), "model must be one of node-gat, .*, got 'gcn'"),
+        (("--label", "kind"), r"label must be a name in g\.npz .*, got 'kind'"),
+        (("--features", "absent.npy"), "No such file or directory: 'absent.npy'"),
+        (("--split", "a,b"), "split must be three masks or one column"),
+        (("--budget", "soon"), "budget must be a time such as 90s, 9m or 2h, got 'soon'"),
+        (("--device", "tpu9"), "device must be one that is there"),
+        (("-o", "no/r.html"), "no such folder for the report"),
+    ],
+)
+def test_one_line_of_error_and_nothing_is_written(folder: Path, options: tuple[str, ...], said: str) -> None:
+    wrong = run("g.npz", *options)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert re.fullmatch(rf"error: .*{said}.*\n", wrong.stderr), wrong.stderr
+    written = [path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size]
+    assert written == ["g.npz"]

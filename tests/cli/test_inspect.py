@@ -1,0 +1,103 @@
+"""`lsprune inspect`: what it prints, plots and refuses, without torch."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from own_files import EDGES, NODES, arrays, npz, tables
+from typer.testing import CliRunner
+
+from lsprune.cli import app
+from lsprune.lab.survey import METHODS
+
+
+def run(*words: object) -> object:
+    return CliRunner().invoke(app, ["inspect", *map(str, words)])
+
+
+def good(*words: object) -> object:
+    result = run(*words)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz")
+    said = json.loads(good(path, "--methods", "lsp,random", "--shares", "0.25,0.5", "--json").stdout)
+    assert (said["graph"]["shape"]["nodes"], said["graph"]["shape"]["edges"]) == (NODES, EDGES)
+    assert (said["graph"]["kind"], said["graph"]["classes"]) == ("directed", 2)
+    assert [(one["method"], one["share"]) for one in said["methods"]] == [
+        ("lsp-p", 0.25), ("lsp-p", 0.5), ("random", 0.25), ("random", 0.5),
+    ]  # fmt: skip
+    shown = good(path, "--methods", "lsp,random", "--shares", "0.25,0.5")
+    assert shown.stderr == ""
+    for words in ("60", "400, directed", "vectors of 5", "2 classes, 60 nodes labelled", "one class: kept edges"):
+        assert words in shown.stdout
+    assert re.search(r"lsp-p +│ +25\.0% │", shown.stdout)
+    assert f"only training tells: lsprune compare {path} --methods lsp-auto-a,local-random" in shown.stdout
+    assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
+
+
+def test_the_methods_by_default_are_the_librarys() -> None:
+    assert f"(default: {','.join(METHODS)})" in (Path(__file__).parents[2] / "docs/cli.md").read_text()
+    assert "lsp-auto-a" in METHODS  # which is what it suggests
+
+
+def test_without_attributes_and_labels(tmp_path: Path) -> None:
+    np.savez(tmp_path / "bare.npz", edge_index=arrays()["edge_index"])
+    shown = good(tmp_path / "bare.npz", "--shares", "0.5").stdout
+    assert "lsp-i" in shown and "lsp-p" not in shown and "one class" not in shown
+    assert "only training tells, which needs labels (--label or --labels): lsprune compare" in shown
+
+
+def test_stability_is_asked_for(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz")
+    options = ("--methods", "lsp", "--shares", "0.5", "--json")
+    assert json.loads(good(path, *options).stdout)["methods"][0]["noise"] is None
+    assert 0 < json.loads(good(path, *options, "--stability").stdout)["methods"][0]["noise"] <= 1
+    assert "same: how much" in good(path, "--methods", "lsp", "--shares", "0.5", "--stability").stdout
+
+
+def test_a_plot_is_written(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = npz(tmp_path / "g.npz")
+    said = json.loads(good(path, "--methods", "lsp", "--plot", tmp_path / "p.svg", "--json").stdout)
+    assert said["plot"] == str(tmp_path / "p.svg")
+    assert "<svg" in (tmp_path / "p.svg").read_text()
+
+
+def test_the_suggested_command_has_the_options_that_were_given(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path, my_label=arrays()["y"])
+    said = json.loads(good(edges, "--features", nodes, "--label", "my_label", "--methods", "random", "--json").stdout)
+    assert said["next"].startswith(f"lsprune compare {edges} --features {nodes} --label my_label --methods ")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--methods", "magic"), "methods must be some of .*, got 'magic'"),
+        (("--methods", "none"), "methods must be some that prune once and have a share, got 'none'"),
+        (("--shares", "0"), r"shares must be numbers in \(0, 1\].*, got '0'"),
+        (("--plot", "p.gif"), r"plot must be a file with the suffix .*, got p\.gif"),
+        (("--label", "kind"), "label must be a name in .*, got 'kind'"),
+        (("--edge-attr", "w"), "no column 'w'"),
+    ],
+)
+def test_one_line_of_error(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
+    wrong = run(npz(tmp_path / "g.npz"), *options)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert re.fullmatch(rf"error: .*{said}.*\n", wrong.stderr), wrong.stderr
+
+
+def test_no_torch_is_needed(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz")
+    code = "import sys; sys.modules['torch'] = None; from lsprune.cli import main; main()"
+    command = [sys.executable, "-c", code, "inspect", str(path), "--methods", "lsp", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

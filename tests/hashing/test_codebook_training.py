@@ -1,0 +1,131 @@
+"""Words of a codebook: leaders lie apart, means are means, and there are as many as the data has clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsprune.hashing import codebook_training as vocabulary
+from lsprune.hashing.codebook_training import apart, k_means, leaders, learned_words
+from lsprune.kernels import runtime
+
+RUN = runtime(1)
+
+
+def blobs(clusters: int, each: int, noise: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows around some centres in random order, and the cluster of each."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(0, 40, (clusters, 16))
+    which = rng.permutation(np.repeat(np.arange(clusters), each))
+    rows = np.clip(np.round(centres[which] + rng.normal(0, noise, (which.size, 16))), -127, 127).astype(np.int16)
+    return rows, which
+
+
+def naive_leaders(rows: np.ndarray, distance: int) -> list[int]:
+    found: list[int] = []
+    for i, row in enumerate(rows.astype(int)):
+        if all(((row - rows[j].astype(int)) ** 2).sum() > distance for j in found):
+            found.append(i)
+    return found
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 1000), distance=st.integers(0, 400), most=st.integers(1, 60))
+def test_leaders_are_those_of_a_plain_loop(seed, distance, most):
+    rows = np.random.default_rng(seed).integers(-9, 10, (60, 3)).astype(np.int16)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vocabulary, "FIRST", 4)
+        patch.setattr(vocabulary, "STEP", 16)
+        patch.setattr(vocabulary, "PLAIN", 3)
+        found = leaders(rows, distance, most, RUN)
+    np.testing.assert_array_equal(found, rows[naive_leaders(rows, distance)][:most])
+
+
+def test_both_executors_find_the_same_leaders():
+    rows = np.random.default_rng(0).integers(-127, 128, (80, 5)).astype(np.int16)
+    for distance in (0, 3000, 9000, 10**6):
+        masks = [np.zeros(80, np.bool_) for _ in range(2)]
+        for name, mask in zip(("cpu", "reference"), masks, strict=True):
+            runtime(1, name).module.leaders(rows, distance, mask)
+        np.testing.assert_array_equal(*masks)
+        assert masks[0][0]
+
+
+def test_k_means_are_rounded_means_and_words_without_rows_stay():
+    rows = np.array([[0], [1], [10], [13]], np.int16)
+    words = np.array([[2], [9], [100]], np.int16)
+    assert k_means(rows, words, 1, RUN).ravel().tolist() == [1, 12, 100]  # 0.5 and 11.5 go up
+    assert words.ravel().tolist() == [2, 9, 100]
+
+
+def test_a_row_at_the_edge_of_a_cluster_makes_no_word_of_its_own():
+    rows = np.array([[0], [9], [1], [2], [3], [4], [5], [6], [100], [101]], np.int16)  # 9 is a leader within 64
+    assert leaders(rows, 64, 10, RUN).ravel().tolist() == [0, 9, 100]
+    assert apart(rows, 64, 10, RUN).ravel().tolist() == [2, 101]  # 9 and 6 have a mean of 8, near that of the others
+
+
+@pytest.mark.parametrize("clusters", [30, 200])
+def test_no_cluster_is_torn_apart(clusters):
+    rows, which = blobs(clusters, 40, 6.0)
+    words = learned_words(rows, None, 2, 0, RUN)
+    assert 0.7 * clusters < words.shape[0] < 1.1 * clusters  # near clusters may share one, but none has two
+    of = vocabulary.nearest(rows, words, RUN)
+    common = sum(np.bincount(of[which == c]).max() for c in range(clusters))
+    assert common / rows.shape[0] > 0.98
+
+
+def test_words_that_are_asked_for_are_as_many_and_spread_over_the_clusters():
+    rows, which = blobs(60, 40, 6.0)
+    for count in (1, 30, 60, 500, rows.shape[0]):
+        assert learned_words(rows, count, 2, 0, RUN).shape == (count, 16)
+    of = vocabulary.nearest(learned_words(rows, 60, 2, 0, RUN), rows, RUN)  # the row nearest to each word
+    assert len(set(which[of])) > 50  # random rows of 60 clusters would be of 38
+
+
+def test_words_are_the_same_on_any_threads_and_other_seeds_only_judge():
+    rows, _ = blobs(50, 30, 8.0)
+    first = learned_words(rows, None, 2, 0, RUN)
+    np.testing.assert_array_equal(first, learned_words(rows, None, 2, 0, runtime(3)))
+    assert abs(learned_words(rows, None, 2, 1, RUN).shape[0] - first.shape[0]) < 5
+
+
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_very_few_rows_have_words(count):
+    rows = np.arange(count, dtype=np.int16)[:, None] * 20
+    words = learned_words(rows, None, 2, 0, RUN)
+    assert 1 <= words.shape[0] <= count
+
+
+def test_clusters_of_few_rows_have_words_too():
+    for seed in range(4):
+        rows, which = blobs(10, 3, 3.0, seed)
+        words = learned_words(rows, None, 2, seed, RUN)
+        of = vocabulary.nearest(rows, words, RUN)
+        assert words.shape[0] > 4
+        assert all(len(set(of[which == c])) <= 2 for c in range(10))
+
+
+@pytest.mark.parametrize(
+    ("curve", "best"),
+    [
+        ([0.13, 0.12, 0.3, 0.8, 0.6], 4),  # what lies below chance is no peak to have passed
+        ([0.13, 0.12, 0.11, 0.12], 10),  # nothing but chance: the fewest words
+        ([0.3, 0.5, 0.4, 0.9], 8),  # a peak above it ends the search
+    ],
+)
+def test_the_search_for_a_distance_does_not_stop_at_a_peak_of_chance(curve, best, monkeypatch):
+    rows, _ = blobs(30, 40, 6.0)
+    twins = vocabulary._twins(rows, RUN)
+    powers = {vocabulary._further(twins.distance, power): power for power in range(-12, 12)}
+    asked: list[int] = []
+
+    def spied(rows, distance, *rest):
+        asked.append(powers[distance])
+        return apart(rows, distance, *rest)
+
+    monkeypatch.setattr(vocabulary, "apart", spied)
+    fallen = {10 - 2 * i: value for i, value in enumerate(curve)}
+    monkeypatch.setattr(vocabulary, "_agreement", lambda *_: fallen.get(asked[-1], 0.1))
+    assert powers[vocabulary._best_distance(rows, twins, rows.shape[0], 0, RUN)] == best

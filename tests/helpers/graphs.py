@@ -1,0 +1,129 @@
+"""Small graphs for tests: random ones with everything that can go wrong, and strategies for hypothesis."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from lsprune import LSP, First, Graph, Identity, LocalRandom, NoEdges, Projection, Random, Threshold
+from lsprune.baselines import (
+    Cosine,
+    DSpar,
+    EffectiveResistance,
+    Jaccard,
+    LocalDegree,
+    LowDegree,
+    SpanningForest,
+    TopWeight,
+)
+from lsprune.hashing import Both, Codebook, Signs
+
+
+def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge_dim: int = 0, **options) -> Graph:
+    """A directed graph with self-loops, parallel edges and isolated nodes."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, max(nodes - 1, 1), (2, edges if nodes else 0))  # the last node stays isolated
+    return Graph.from_edges(
+        ends.astype(options.get("dtype", np.int64)),
+        num_nodes=nodes,
+        x=rng.standard_normal((nodes, dim)).astype(np.float32) if dim else None,
+        edge_attr=rng.standard_normal((ends.shape[1], edge_dim)).astype(np.float32) if edge_dim else None,
+    )
+
+
+@st.composite
+def graphs(draw, max_nodes: int = 10, max_edges: int = 40) -> Graph:
+    """Any small graph: directed, with loops and duplicates, coarse attributes that make ties, sometimes edge_attr."""
+    nodes = draw(st.integers(1, max_nodes))
+    edges = draw(st.integers(0, max_edges))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    kind = draw(st.sampled_from([np.int32, np.int64]))
+    coarse = draw(st.booleans())
+    x = rng.integers(-1, 2, (nodes, 3)).astype(float) if coarse else rng.standard_normal((nodes, 4))
+    x = x.astype(draw(st.sampled_from([np.float16, np.float32, np.float64])))
+    attr = rng.integers(0, 2, (edges, 2)).astype(np.float32) if draw(st.booleans()) else None
+    return Graph.from_edges(rng.integers(0, nodes, (2, edges)).astype(kind), num_nodes=nodes, x=x, edge_attr=attr)
+
+
+def with_budget(k=None, keep=None) -> list:
+    """One pruner of every kind for a budget."""
+    budget = {"k": k, "keep": keep}
+    return [
+        LSP(**budget),
+        LSP(**budget, side="out", ties="id"),
+        LSP(**budget, select="bottom"),
+        LSP(**budget, hash=Projection(l=0.25, sparsity=3)),
+        LSP(**budget, hash=Threshold(), attributes=("owner", "edge", "neighbour")),
+        LSP(**budget, hash=Identity(), self_loops="edge"),
+        LSP(**budget, symmetric="union"),
+        LSP(**budget, symmetric="intersection", self_loops="drop"),
+        Random(**budget),
+        Random(**budget, symmetric="union"),
+        LocalRandom(**budget),
+        LocalRandom(**budget, symmetric="intersection"),
+        First(**budget),
+        LowDegree(**budget),
+        LocalDegree(**budget, side="out", symmetric="union"),
+        Jaccard(**budget, hashes=20),
+        Jaccard(**budget, exact=True, self_loops="edge"),
+        Cosine(**budget, side="out"),
+        TopWeight(**budget, column=0),
+        DSpar(**budget),
+        EffectiveResistance(**budget, trees=8, self_loops="edge"),
+        SpanningForest(**budget),
+        SpanningForest(**budget, symmetric="intersection", self_loops="edge"),
+    ]
+
+
+ALL_PRUNERS = [
+    *with_budget(k=2),
+    *with_budget(keep=0.4),
+    LSP(k=2, hash="codebook"),
+    LSP(keep=0.4, hash="codebook", select="bottom", weights="degree"),
+    LSP(k=2, hash="auto"),
+    LSP(k=2, hash=Signs(bits=3)),
+    LSP(k=2, hash="bins"),
+    LSP(keep=0.4, hash="structure"),
+    LSP(k=2, hash="both"),
+    LSP(keep=0.4, hash=Both(edge=Codebook(), node=Projection()), attributes=("owner", "edge", "neighbour")),
+    LSP(k=2, hash=Both(edge=Signs(bits=2), node=Identity()), weights="degree"),
+    LSP(k=2, hash="identity", weights="degree"),
+    LSP(keep=0.4, weights="degree", power=0.5),
+    LSP(k=2, replace=True),
+    LSP(k=20),
+    LSP.paper("p", k=2),
+    LSP.paper("t", k=2),
+    LSP.published("p", k=2, sparsity=3),
+    LSP.published("t", k=2, sparsity=3),
+    NoEdges(),
+]
+
+
+def suits(pruner, graph: Graph) -> bool:
+    """Whether the graph has the attributes without which the pruner refuses to work."""
+    return graph.edge_attr is not None or not isinstance(getattr(pruner, "hash", pruner), TopWeight | Both)
+
+
+def name_of(pruner) -> str:
+    """A short id for pytest."""
+    return repr(pruner)[:60]
+
+
+def owners_of(graph: Graph, side: str) -> np.ndarray:
+    """The owner of each edge."""
+    source, target = graph.ends()
+    return target if side == "in" else source
+
+
+def kept_edges(graph: Graph, mask: np.ndarray, attr: bool = True) -> list[tuple]:
+    """The kept edges as a sorted list of (source, target, attributes): what a shuffle must not change."""
+    source, target = graph.ends()
+    rows = graph.edge_attr if attr and graph.edge_attr is not None else np.zeros((graph.num_edges, 0))
+    return sorted((int(source[e]), int(target[e]), *rows[e].tolist()) for e in np.flatnonzero(mask))
+
+
+def reordered(graph: Graph, order: np.ndarray) -> Graph:
+    """The same graph with its edges in another order."""
+    source, target = graph.ends()
+    attr = None if graph.edge_attr is None else graph.edge_attr[order]
+    return Graph.from_edges((source[order], target[order]), num_nodes=graph.num_nodes, x=graph.x, edge_attr=attr)

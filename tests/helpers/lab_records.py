@@ -1,0 +1,83 @@
+"""Made-up results in the format of a study's lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsprune.lab.reporting.panels import Panel, read_panels
+from lsprune.lab.studies.run import Run
+
+SHARES = (0.1, 0.25, 0.5)
+METHODS = ("none", "no-edges", "random", "local-random", "lsp-p", "lsp-q", "cosine")
+NO_BUDGET = {"none": 1.0, "no-edges": 0.0, "basic": 1.0}
+JITTER = (0.0, 0.002, -0.002, 0.001, -0.001)  # of the splits, the same for all methods
+OWN = (0.0005, -0.0005, 0.0, 0.0003, -0.0003)  # of a method, so that intervals have a width
+
+BOTH = pytest.mark.parametrize("mae", [False, True], ids=["accuracy", "mae"])
+
+Score = Callable[[str, float], float]
+
+
+def record(run: Run, test: float, val: float, share: float, **more: Any) -> dict[str, Any]:
+    return {
+        "key": run.key, "run": run.to_dict(), "metric": "accuracy", "higher_is_better": True, "share": share,
+        "test": test, "val": val, "prune_seconds": 0.5, "train_seconds_per_epoch": 0.1 + share, "jobs": 1,
+        "device": "a GPU", **more,
+    }  # fmt: skip
+
+
+def level(method: str, share: float) -> float:
+    """A score: edges help, and LSP loses less than chance."""
+    if method in NO_BUDGET:
+        return 0.6 + 0.2 * share
+    lost = {"random": 0.1, "local-random": 0.08}.get(method, 0.04 if method.startswith("lsp-") else 0.06)
+    return 0.8 - lost * (1 - share)
+
+
+def comparison(
+    *,
+    dataset: str = "cora",
+    study: str = "compare",
+    methods: Iterable[str] = METHODS,
+    shares: Sequence[float] = SHARES,
+    ks: Sequence[int] = (),
+    seeds: int = 5,
+    test: Score = level,
+    val: Score = level,
+    mae: bool = False,
+    **more: Any,
+) -> list[dict[str, Any]]:
+    """The records of all methods at all budgets; with `mae` the mirror image, in which lower is better."""
+    records = []
+    turn = -1 if mae else 1
+    for seed in range(seeds):
+        for number, method in enumerate(methods):
+            budgets = [({"keep": share}, share) for share in shares] + [({"k": k}, k / 10) for k in ks]
+            for budget, share in [({}, NO_BUDGET[method])] if method in NO_BUDGET else budgets:
+                run = Run(study=study, dataset=dataset, model="m", method=method, seed=seed, **budget)
+                noise = JITTER[seed % 5] + OWN[(seed + number) % 5]
+                scores = [turn * (score(method, share) + noise) + (1 if mae else 0) for score in (test, val)]
+                kind = {"metric": "mae", "higher_is_better": False} if mae else {}
+                records.append(record(run, *scores, share, **{**kind, **more}))
+    return records
+
+
+def save(records: Iterable[dict[str, Any]], path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf8")
+    return path
+
+
+def panel_maker(tmp_path: Path) -> Callable[..., Panel]:
+    """What makes the one panel of some records, or of a made-up comparison with these options."""
+
+    def make(records: list[dict[str, Any]] | None = None, **options: Any) -> Panel:
+        (one,) = read_panels(save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl"))
+        return one
+
+    return make

@@ -1,0 +1,90 @@
+"""A graph of one's own as a dataset: features for a model, a split that leaks nothing, labels that no pruner sees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch_geometric")
+
+import torch
+from own_files import EDGES, NODES, arrays, masks, npz
+from scipy import sparse
+
+from lsprune.errors import LspruneError
+from lsprune.lab.datasets import split_nodes
+from lsprune.lab.datasets.user_graph import model_features, own_dataset
+from lsprune.lab.studies.methods import BUDGETED, NEEDS_K
+from lsprune.lab.studies.run import Run
+from lsprune.lab.training.train import prepare
+from lsprune.lab.user_graph import OwnFiles
+
+
+def test_the_files_masks_are_the_split(tmp_path: Path) -> None:
+    made = own_dataset(OwnFiles(graph=npz(tmp_path / "g.npz", **masks())))
+    assert (made.task, made.num_features, made.num_classes, made.single) == ("node-classification", 5, 2, True)
+    assert made.train.num_edges == EDGES
+    for name, mask in masks().items():
+        np.testing.assert_array_equal(made.train[name].numpy(), mask)
+
+
+def test_without_masks_it_is_60_20_20_of_the_labelled_nodes(tmp_path: Path) -> None:
+    y = np.where(np.arange(NODES) < 50, arrays()["y"], -1)
+    path = npz(tmp_path / "g.npz", y=y)
+    data = own_dataset(OwnFiles(graph=path)).train
+    assert [int(data[name].sum()) for name in masks()] == [30, 10, 10]
+    np.testing.assert_array_equal(np.flatnonzero(data.train_mask), split_nodes(np.arange(50), 0)[0])
+    other = own_dataset(OwnFiles(graph=path, split_seed=1)).train
+    assert not torch.equal(other.train_mask, data.train_mask)
+
+
+def test_features_for_a_model() -> None:
+    kinds = np.array([3, 5, 3])
+    np.testing.assert_array_equal(model_features(kinds), [[1, 0], [0, 1], [1, 0]])  # a category
+    np.testing.assert_array_equal(model_features(kinds / 2), [[1.5], [2.5], [1.5]])
+    np.testing.assert_array_equal(model_features(sparse.eye_array(3, format="csr")), np.eye(3))
+    assert model_features(np.ones((3, 2), np.int64)).dtype == np.float32
+
+
+@pytest.mark.parametrize("method", [name for name in BUDGETED if name not in NEEDS_K])
+def test_no_pruner_sees_a_label(tmp_path: Path, method: str) -> None:
+    kept = []
+    for name, y in (("a", arrays()["y"]), ("b", np.roll(arrays()["y"], 1))):
+        weights = np.random.default_rng(0).random((EDGES, 3))  # lsp-e hashes the edge alone
+        files = OwnFiles(graph=npz(tmp_path / f"{name}.npz", y=y, edge_attr=weights, **masks()))
+        run = Run(study="s", dataset=files.name, model="node-gat", method=method, keep=0.25)
+        parts, said = prepare(run, files)
+        kept.append(parts.train.edge_index)
+        assert said["share"] == 0.25
+    assert torch.equal(*kept)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"y": np.zeros(NODES, np.int64)}, "labels must have at least two classes, got 1"),
+        ({"x": np.full((NODES, 2), np.nan)}, "features must be finite numbers, got NaN or infinity at node 0"),
+        ({**masks(), "test_mask": masks()["train_mask"]}, r"no node may be in two parts .* got node 0 and 31 more"),
+        ({**masks(), "val_mask": np.zeros(NODES, bool)}, "val_mask must hold at least one node"),
+        ({**masks(), "y": np.where(np.arange(NODES) == 4, -1, arrays()["y"])}, "labelled nodes only, got node 4"),
+    ],
+)
+def test_what_cannot_be_trained_on_is_named(tmp_path: Path, changed: dict, said: str) -> None:
+    with pytest.raises(LspruneError, match=said):
+        own_dataset(OwnFiles(graph=npz(tmp_path / "g.npz", **changed)))
+
+
+def test_features_labels_and_one_kind_of_nodes_are_needed(tmp_path: Path) -> None:
+    made = arrays()
+    np.savez(tmp_path / "bare.npz", edge_index=made["edge_index"], y=made["y"], num_nodes=NODES)
+    np.savez(tmp_path / "unlabelled.npz", edge_index=made["edge_index"], x=made["x"])
+    sparse.save_npz(tmp_path / "two.npz", sparse.csr_array(np.ones((3, 4))))
+    for name, said in (
+        ("bare", "features must be given to train on: .*--features FILE"),
+        ("unlabelled", "label must name the labels of the nodes"),
+        ("two", "the graph must have one kind of nodes"),
+    ):
+        with pytest.raises(LspruneError, match=said):
+            own_dataset(OwnFiles(graph=tmp_path / f"{name}.npz"))

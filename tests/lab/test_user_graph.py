@@ -1,0 +1,212 @@
+"""A user's own graph: what is read from which file, what is no feature, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from files_helpers import parquet
+from own_files import EDGES, NODES, arrays, masks, npz, tables
+
+from lsprune.errors import FormatError, LspruneError, OptionError
+from lsprune.lab.user_graph import OwnFiles, read_own
+
+
+def read(path: Path, **options: object) -> object:
+    return read_own(OwnFiles(graph=path, **options))
+
+
+def test_everything_from_one_npz(tmp_path: Path) -> None:
+    own = read(npz(tmp_path / "g.npz", **masks()))
+    assert (own.graph.num_nodes, own.graph.num_edges) == (NODES, EDGES)
+    np.testing.assert_array_equal(own.graph.x, arrays()["x"])
+    np.testing.assert_array_equal(own.y, arrays()["y"])
+    assert own.classes == ("0", "1")
+    for found, mask in zip(own.masks, masks().values(), strict=True):
+        np.testing.assert_array_equal(found, mask)
+
+
+def test_the_label_and_the_split_are_no_features_of_a_table(tmp_path: Path) -> None:
+    made = arrays()
+    venue = np.array(["left", "right"])[made["y"]]
+    part = np.array(["train", "train", "val", "test"])[np.arange(NODES) // 2 % 4]
+    edges, nodes = tables(tmp_path, venue=venue, part=part, id=np.arange(NODES))
+    own = read(edges, features=str(nodes), label="venue", split=("part",))
+    np.testing.assert_array_equal(own.graph.x, made["x"])
+    assert own.classes == ("left", "right")
+    np.testing.assert_array_equal(own.y, made["y"])
+    assert [int(mask.sum()) for mask in own.masks] == [32, 14, 14]
+
+
+def test_labels_may_have_a_file_of_their_own(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path)
+    np.save(tmp_path / "labels.npy", arrays()["y"])
+    np.savez(tmp_path / "labels.npz", kind=arrays()["y"])
+    for name in ("labels.npy", "labels.npz"):
+        own = read(edges, features=str(nodes), labels=tmp_path / name)
+        np.testing.assert_array_equal(own.y, arrays()["y"])
+        assert own.graph.x.shape == (NODES, 5)
+
+
+def test_an_array_of_the_graph_can_be_the_features(tmp_path: Path) -> None:
+    own = read(npz(tmp_path / "g.npz", other=np.ones((NODES, 2))), features="other")
+    assert own.graph.x.shape == (NODES, 2)
+    assert own.graph.x_source is own.graph.x_target
+
+
+def test_features_from_npy_and_from_npz_with_masks(tmp_path: Path) -> None:
+    edges, _ = tables(tmp_path)
+    np.save(tmp_path / "x.npy", arrays()["x"])
+    np.savez(tmp_path / "n.npz", x=arrays()["x"], y=arrays()["y"], **masks())
+    assert read(edges, features=str(tmp_path / "x.npy")).graph.x.shape == (NODES, 5)
+    whole = read(edges, features=str(tmp_path / "n.npz"))
+    assert whole.graph.x.shape == (NODES, 5)
+    assert whole.y is not None and whole.masks is not None
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.where(arrays()["y"] == 1, 7, -1),  # a negative number is no label
+        np.where(arrays()["y"] == 1, 7.0, np.nan),
+        np.where(arrays()["y"] == 1, "seven", ""),
+    ],
+)
+def test_what_has_no_label_is_in_no_class(tmp_path: Path, y: np.ndarray) -> None:
+    own = read(npz(tmp_path / "g.npz", y=y))
+    assert len(own.classes) == 1
+    np.testing.assert_array_equal(own.y, np.where(arrays()["y"] == 1, 0, -1))
+
+
+def test_a_missing_label_in_a_table_is_no_label(tmp_path: Path) -> None:
+    kinds = [None if y else "a" for y in arrays()["y"]]
+    edges, nodes = tables(tmp_path, kind=kinds)
+    own = read(edges, features=str(nodes), label="kind")
+    np.testing.assert_array_equal(own.y, -arrays()["y"])
+
+
+def test_without_labels_there_are_none(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path)
+    own = read(edges, features=str(nodes))
+    assert (own.y, own.classes, own.masks) == (None, (), None)
+
+
+def test_a_seed_goes_before_masks(tmp_path: Path) -> None:
+    assert read(npz(tmp_path / "g.npz", **masks()), split_seed=3).masks is None
+
+
+def test_the_name_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
+    first = npz(tmp_path / "my graph.npz")
+    name = OwnFiles(graph=first).name
+    assert name.startswith("my-graph-") and len(name) == len("my-graph-") + 8
+    (tmp_path / "other").mkdir()
+    moved = tmp_path / "other" / "my graph.npz"
+    moved.write_bytes(first.read_bytes())
+    assert OwnFiles(graph=moved).name == name == OwnFiles(graph=first, label="y").name
+    y = arrays()["y"]
+    y[0] = 1 - y[0]
+    npz(first, y=y)
+    assert OwnFiles(graph=first).name != name
+    assert OwnFiles(graph=moved, split_seed=1).name != name
+    assert OwnFiles(graph=moved, label="x").name != name
+
+
+def test_the_name_follows_the_files_of_nodes_too(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path)
+    before = OwnFiles(graph=edges, features=str(nodes)).name
+    tables(tmp_path, more=np.ones(NODES))
+    assert OwnFiles(graph=edges, features=str(nodes)).name != before
+
+
+@pytest.mark.parametrize(
+    ("changed", "options", "said"),
+    [
+        ({}, {"label": "kind"}, r"label must be a name in .*g\.npz \(.*x, y.*\), got 'kind'; --labels"),
+        ({}, {"features": "z"}, r"features must be a name in .*g\.npz .* got 'z', or a file"),
+        ({}, {"features": "y.csv"}, "features must be a name in"),
+        ({"y": np.zeros(3)}, {}, r"label y must have shape \[60\], one for each node, got \[3\]"),
+        ({"y": np.full(NODES, 0.5)}, {}, "label y must be whole numbers or strings, got 0.5"),
+        ({"a": np.ones(NODES)}, {"split": ("a", "b", "c")}, "split must be a name in .*got 'b'"),
+        ({"a": np.ones(NODES)}, {"split": ("a",)}, "split a must hold train, val and test, got 1.0"),
+        ({"train_mask": np.arange(NODES)}, {"split": ("train_mask",) * 3}, r"train_mask must be \[60\] truth values"),
+        ({"z": np.ones((3, 2))}, {"features": "z"}, r"features must be numbers of shape \[60, d\]"),
+    ],
+)
+def test_what_is_wrong_is_named(tmp_path: Path, changed: dict, options: dict, said: str) -> None:
+    with pytest.raises(LspruneError, match=said):
+        read(npz(tmp_path / "g.npz", **changed), **options)
+
+
+def test_options_that_do_not_go_together() -> None:
+    with pytest.raises(OptionError, match="split must be three masks or one column, by commas, got 2: a, b"):
+        OwnFiles(graph=Path("g.npz"), split=("a", "b"))
+    with pytest.raises(OptionError, match="split_seed must not be given with split, got 0 and a"):
+        OwnFiles(graph=Path("g.npz"), split=("a",), split_seed=0)
+
+
+@pytest.mark.parametrize("name", ["id", "node_id", "node", "key"])
+def test_rows_are_joined_by_ids_and_labels_and_masks_with_them(tmp_path: Path, name: str) -> None:
+    order, made = np.random.default_rng(1).permutation(NODES), arrays()
+    edges, _ = tables(tmp_path)
+    columns = {f"f{i}": made["x"][order, i] for i in range(5)} | {"y": made["y"][order], name: order}
+    columns |= {mask: values[order] for mask, values in masks().items()}
+    parquet(tmp_path / "nodes.parquet", **columns)
+    np.savez(tmp_path / "nodes.npz", **{**columns, "x": made["x"][order]})
+    for file, more in (("nodes.parquet", {}), ("nodes.npz", {"x": ("x",)})):
+        more |= {"id": "key"} if name == "key" else {}
+        own = read(edges, features=str(tmp_path / file), **more)
+        np.testing.assert_array_equal(own.graph.x, made["x"])
+        np.testing.assert_array_equal(own.y, made["y"])
+        for found, mask in zip(own.masks, masks().values(), strict=True):
+            np.testing.assert_array_equal(found, mask)
+
+
+def test_labels_in_a_file_of_their_own_are_joined_by_its_ids(tmp_path: Path) -> None:
+    order, made = np.random.default_rng(2).permutation(NODES), arrays()
+    edges, nodes = tables(tmp_path)
+    parquet(tmp_path / "labels.parquet", id=order, kind=made["y"][order])
+    own = read(edges, features=str(nodes), labels=tmp_path / "labels.parquet")
+    np.testing.assert_array_equal(own.y, made["y"])
+    np.testing.assert_array_equal(own.graph.x, made["x"])
+
+
+def test_ids_that_do_not_name_every_node_once_are_refused(tmp_path: Path) -> None:
+    for ids, said in (
+        (np.arange(NODES) + 1, "must name each of the nodes 0 to 59 once, got 60 and no 0"),
+        (np.arange(NODES) // 2, "ids of nodes must be there once each, got 0 2 times"),
+        (np.arange(NODES) - 1, "ids must be >= 0, got -1"), (np.arange(NODES) / 2, "'id' must be integers, got double"),
+    ):  # fmt: skip
+        edges, nodes = tables(tmp_path, id=ids)
+        with pytest.raises(LspruneError, match=said):
+            read(edges, features=str(nodes))
+    with pytest.raises(FormatError, match="no column 'key'"):
+        read(edges, features=str(nodes), id="key")
+    with pytest.raises(OptionError, match=r"x \(--x\) must come with a file of features"):
+        read(npz(tmp_path / "g.npz"), x=("a",))
+    with pytest.raises(OptionError, match=r"id \(--id\) must come with a file of nodes"):
+        read(npz(tmp_path / "g.npz"), id="a")
+
+
+def test_named_columns_are_the_features_even_an_id(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path, id=np.arange(NODES)[::-1])
+    own = read(edges, features=str(nodes), x=("f1", "f3"))
+    np.testing.assert_array_equal(own.graph.x, arrays()["x"][::-1, [1, 3]])
+    own = read(edges, features=str(nodes), x=("id", "f3"))  # then there is no column of ids: rows by position
+    np.testing.assert_array_equal(own.graph.x[:, 0], np.arange(NODES)[::-1])
+
+
+def test_files_of_nodes_that_say_too_little_or_too_much(tmp_path: Path) -> None:
+    edges, _ = tables(tmp_path)
+    np.savez(tmp_path / "two.npz", a=np.ones(NODES), b=np.ones(NODES))
+    with pytest.raises(FormatError, match=r"two\.npz: features must be an array x, or the only other array, got a, b"):
+        read(edges, features=str(tmp_path / "two.npz"))
+    with pytest.raises(
+        FormatError, match=r"labels must be a file with the suffix \.npy, \.npz, \.parquet, got .*\.csv"
+    ):
+        read(edges, labels=tmp_path / "labels.csv")
+    with pytest.raises(OptionError, match=r"label must name one of a, b in .*two\.npz, got none"):
+        read(edges, labels=tmp_path / "two.npz")
+    np.save(tmp_path / "few.npy", np.ones((3, 2)))
+    with pytest.raises(LspruneError, match=r"ids must be in \[0, 3\)"):
+        read(edges, features=str(tmp_path / "few.npy"))

@@ -1,0 +1,307 @@
+"""A saved pruner comes back as it was; a damaged or crafted file is refused when it is loaded, or gives a mask."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import tracemalloc
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lsprune
+from graphs import random_graph
+from lsprune import LSP, FormatError, Graph, Guarded, LocalRandom, LspruneError, NoEdges, Random
+from lsprune.baselines import EffectiveResistance, Jaccard, TopWeight
+from lsprune.files.npy import read_npz, write_npz
+from lsprune.hashing import Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
+
+ALL = ("owner", "edge", "neighbour")
+
+
+def graph(seed: int = 0, categories: bool = False) -> Graph:
+    plain = random_graph(seed, nodes=12, edges=70, dim=4, edge_dim=2)
+    x = np.arange(12) % 5 if categories else np.abs(plain.x) + np.float32(0.1)
+    return Graph.from_edges(plain.ends(), num_nodes=12, x=x, edge_attr=np.abs(plain.edge_attr) + np.float32(0.1))
+
+
+KINDS = {
+    "projection": LSP(k=2, attributes=ALL),
+    "bins of a projection": LSP(keep=0.4, hash=Projection(l=0.5, sparsity=2)),
+    "threshold": LSP(k=2, hash=Threshold()),
+    "md5": LSP.paper("t", k=2),
+    "affine": LSP.published("t", k=2, sparsity=3),
+    "published": LSP.published("p", k=2, sparsity=3),
+    "signs": LSP(k=2, hash=Signs(bits=3)),
+    "bins": LSP(k=2, hash=Bins()),
+    "identity": LSP(k=2, hash=Identity(), weights="degree"),
+    "structure": LSP(k=2, hash=Structure()),
+    "codebook": LSP(k=2, hash=Codebook(words=8)),
+    "codebook of neighbours": LSP(k=2, hash=Codebook(), attributes=("neighbour",)),
+    "both": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Codebook(words=4)), attributes=ALL),
+    "both, one learns": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Signs(bits=2))),
+    "similarity": LSP(keep=0.3, weights="similarity"),
+    "edge weights": LSP(k=2, weights="edge:1", power=0.5),
+    "neighbour weights": LSP(k=2, hash="identity", weights="neighbour:0"),
+    "auto": LSP(k=2, hash="auto"),
+    "guarded": Guarded(pruner=LSP(k=2, hash=Codebook(words=8)), min_keep=1, keep_connected=True, max_degree=(None, 4)),
+    "guarded twice": Guarded(pruner=Guarded(pruner=Random(keep=0.3), min_keep=1), max_degree=5),
+    "local-random": LocalRandom(keep=0.4),
+    "top-weight": TopWeight(k=2, column=1),
+    "jaccard": Jaccard(k=2, hashes=8),
+    "effective-resistance": EffectiveResistance(keep=0.4, trees=4),
+    "no-edges": NoEdges(),
+}
+CATEGORIES = {"categories", "categories in a codebook"}
+KINDS |= {"categories": LSP(k=2), "categories in a codebook": LSP(k=2, hash=Codebook(), attributes=("neighbour",))}
+ARRAYS: dict[Path, dict[str, np.ndarray]] = {}  # of the files of these kinds
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """The file of each kind, fitted, and the graph that it goes with."""
+    folder, found = tmp_path_factory.mktemp("saved"), {}
+    for kind, pruner in KINDS.items():
+        one = graph(categories=kind in CATEGORIES)
+        path = folder / f"{kind}.npz"
+        pruner.fit(one).save(path)
+        ARRAYS[path] = read_npz(path)
+        found[kind] = (path, one)
+    return found
+
+
+def changed(path: Path, out: Path, change) -> Path:
+    """The file with its JSON document or arrays changed in place."""
+    arrays = {name: array.copy() for name, array in (ARRAYS.get(path) or read_npz(path)).items()}
+    document = json.loads(arrays.pop("json").tobytes())
+    change(document, arrays)
+    arrays["json"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
+    with out.open("wb") as handle:
+        write_npz(handle, arrays)
+    return out
+
+
+def attempt(path: Path, one: Graph) -> str:
+    """How far a file gets; anything but an error of ours, then or later, is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            pruner = lsprune.load(path)
+        except LspruneError as error:
+            assert isinstance(error, FormatError)
+            assert len(str(error)) < 1000
+            return "refused"
+        try:
+            mask = pruner.mask(one, threads=1)
+        except LspruneError:
+            return "late"
+    assert mask.dtype == bool and mask.shape == (70,)
+    return "mask"
+
+
+@every_kind
+def test_what_was_saved_is_loaded(saved, kind, tmp_path):
+    path, one = saved[kind]
+    pruner = lsprune.load(path)
+    assert pruner == type(pruner).load(path) == KINDS[kind].fit(one)
+    np.testing.assert_array_equal(pruner.mask(one), KINDS[kind].mask(one))
+    assert attempt(changed(path, tmp_path / "same.npz", lambda document, arrays: None), one) == "mask"
+
+
+def places(value, at=()):
+    """Every place in a JSON document."""
+    yield at
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[key], (*at, key))
+
+
+VALUES = [
+    None,
+    True,
+    -1,
+    0,
+    7,
+    1.5,
+    float("nan"),
+    1e308,
+    2**40,
+    2**70,
+    "",
+    "edge",
+    "x" * 999,
+    [],
+    [[]],
+    [1],
+    {},
+    {"a": 1},
+]
+
+
+def some(values, kind: str, more: int = 0):
+    """One in four, others for each kind: all kinds together try all of them."""
+    return itertools.islice(values, (list(KINDS).index(kind) + more) % 4, None, 4)
+
+
+def put(document, at, value, *, delete: bool = False):
+    for key in at[:-1]:
+        document = document[key]
+    if delete:
+        del document[at[-1]]
+    else:
+        document[at[-1]] = copy.deepcopy(value)
+
+
+@every_kind
+def test_a_document_with_anything_else_in_it_is_refused_or_gives_a_mask(saved, kind, tmp_path):
+    path, one = saved[kind]
+    document = json.loads(read_npz(path)["json"].tobytes())
+    found = {"refused": 0, "late": 0, "mask": 0}
+    for at in places(document):
+        if not at:
+            continue
+        for i, value in some(enumerate([*VALUES, "deleted"]), kind, len(at) + len(str(at[-1]))):
+            file = changed(path, tmp_path / "bad.npz", lambda d, _: put(d, at, value, delete=i == len(VALUES)))  # noqa: B023
+            found[attempt(file, one)] += 1
+    assert found["refused"] > 10
+
+
+def array_changes(array: np.ndarray):
+    """Arrays that are not this one: of another type, shape or size, or with values that cannot be."""
+    for dtype in (np.float64, np.int64, np.uint8, bool, complex, "U3", "S3", "M8[s]", [("a", int)]):
+        try:
+            yield (
+                np.zeros(array.shape, dtype) if dtype in ("M8[s]",) or isinstance(dtype, list) else array.astype(dtype)
+            )
+        except (TypeError, ValueError):
+            continue
+    yield from (
+        array[:0],
+        array[:1],
+        array[:-1],
+        np.append(array, array),
+        array.reshape(-1),
+        array.reshape(1, *array.shape),
+    )
+    yield np.array(3, array.dtype)
+    for value in (-(2**31), 2**31 - 1, 2**62, -1, 300, -300):
+        wide = array.astype(np.int64)
+        wide.reshape(-1)[-1] = value
+        yield wide
+        yield np.full(array.shape, value, np.int64)
+
+
+@every_kind
+def test_arrays_that_nothing_was_learned_from_are_refused_or_give_a_mask(saved, kind, tmp_path):
+    path, one = saved[kind]
+    names = [name for name in read_npz(path) if name != "json"]
+    for name in names:
+        for other in some(array_changes(read_npz(path)[name]), kind, len(name)):
+            attempt(changed(path, tmp_path / "bad.npz", lambda _, arrays: arrays.__setitem__(name, other)), one)  # noqa: B023
+        for other in names:
+            file = changed(path, tmp_path / "bad.npz", lambda _, arrays: arrays.__setitem__(name, arrays[other]))  # noqa: B023
+            attempt(file, one)
+        file = changed(path, tmp_path / "bad.npz", lambda _, arrays: arrays.pop(name))  # noqa: B023
+        assert attempt(file, one) == "refused"
+    assert attempt(changed(path, tmp_path / "bad.npz", lambda _, arrays: arrays.update(more=np.ones(3))), one) == "mask"
+
+
+def scale(document: dict) -> dict:
+    return document["state"]["edge"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "says"),
+    [
+        ("projection", lambda d, a: scale(d).update(exponent=10**6), r"exponent of edge must be in \[6, 20\]"),
+        ("md5", lambda d, a: scale(d).update(exponent=10**6), r"exponent of edge must be in \[-113, 156\]"),
+        ("projection", lambda d, a: scale(d).update(shift=60), "go with each other as fit makes them"),
+        ("projection", lambda d, a: scale(d).update(unit=False), "unit of edge must be True for 2 columns"),
+        ("projection", lambda d, a: scale(d).update(categories=7), "categories of edge must go with its 2"),
+        ("projection", lambda d, a: d["state"].update(other=scale(d)), "what was fitted must be of owner, edge"),
+        ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"][:1]}), "spread of edge must be"),
+        ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"] - 10**6}), "spread of edge must be"),
+        ("projection", lambda d, a: a.update({"edge.centre": np.array([2**40, 0])}), "edge.centre must hold"),
+        ("projection", lambda d, a: a.update(learned=np.ones((3, 6), np.int16)), "hash projection learns nothing"),
+        ("codebook", lambda d, a: a.pop("learned"), "the words of the codebook are missing"),
+        ("codebook", lambda d, a: a.update(learned=np.ones((3, 7), np.int16)), r"6 integers in \[-128, 127\]"),
+        ("codebook", lambda d, a: a.update(learned=np.full((3, 6), 999, np.int16)), r"6 integers in \[-128, 127\]"),
+        ("codebook", lambda d, a: a.update(learned=np.ones((3, 6))), "learned must hold integers of 16 bits"),
+        ("both", lambda d, a: a.update(learned=a["learned"][:-1]), "learned is missing or damaged"),
+        ("both", lambda d, a: a["learned"].__setitem__(3, -9), "learned is missing or damaged"),
+        ("both, one learns", lambda d, a: a["learned"].__setitem__(0, 1), "missing or damaged"),
+        ("guarded", lambda d, a: d["pruner"].update(pruner=3), "pruner must be a pruner"),
+        ("guarded", lambda d, a: d["pruner"]["pruner"].update(k=-3), "k must be a whole number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(saved, tmp_path, kind, change, says):
+    file = changed(saved[kind][0], tmp_path / "bad.npz", change)
+    with pytest.raises(FormatError, match=says):
+        lsprune.load(file)
+
+
+def test_categories_without_end_take_no_memory(saved, tmp_path):
+    """A fitted category may have many more values than a graph: only those that occur are looked at."""
+    wide = Graph.from_edges(np.arange(40).reshape(2, 20) % 9, x=np.append(np.arange(8), 1999))
+    path = tmp_path / "wide.npz"
+    for pruner in (LSP(k=1), LSP(k=1, hash="codebook"), LSP(k=1, weights="similarity"), LSP(k=1, hash="signs")):
+        fitted = pruner.fit(wide)
+        fitted.save(path)
+        more = changed(
+            path, tmp_path / "more.npz", lambda d, _: [part.update(categories=2**50) for part in d["state"].values()]
+        )
+        tracemalloc.start()
+        mask = lsprune.load(more).mask(wide, threads=1)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 256 << 20
+        np.testing.assert_array_equal(mask, fitted.mask(wide))
+
+
+def test_a_small_file_that_claims_much_is_refused_before_it_is_read(monkeypatch, tmp_path):
+    monkeypatch.setattr("lsprune.pruners.saved.MOST_BYTES", 1 << 25)
+    bomb = tmp_path / "bomb.npz"
+    for name, size in (("learned", 1 << 25), ("json", 1 << 22)):
+        header = np.lib.format.header_data_from_array_1_0(np.zeros(0, np.uint8)) | {"shape": (size,)}
+        with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive, archive.open(f"{name}.npy", "w") as member:
+            np.lib.format.write_array_header_1_0(member, header)
+            for _ in range(size >> 20):
+                member.write(bytes(1 << 20))
+        tracemalloc.start()
+        with pytest.raises(FormatError, match="is not a saved pruner: its arrays would take"):
+            lsprune.load(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"", b"[]", b"{", b"3", b"\xff", b"[" * 100_000, b'{"lsprune": 1}'),
+        b'{"lsprune": 2, "pruner": {}, "state": {}}',
+        b'{"lsprune": 1, "pruner": {"method": ["lsp"]}, "state": {}}',
+    ],
+    ids=lambda text: text[:30].decode(errors="replace"),
+)
+def test_a_document_that_is_none_is_refused(tmp_path, text):
+    path = tmp_path / "bad.npz"
+    with path.open("wb") as handle:
+        write_npz(handle, {"json": np.frombuffer(text, np.uint8)})
+    for load in (lsprune.load, LSP.load, Guarded.load):
+        with pytest.raises(LspruneError):
+            load(path)
+
+
+def test_promises_without_end_are_refused(tmp_path):
+    inner = '{"method": "guarded", "pruner": ' * 400 + "{}" + "}" * 400
+    path = tmp_path / "deep.npz"
+    with path.open("wb") as handle:
+        write_npz(
+            handle, {"json": np.frombuffer(f'{{"lsprune": 1, "pruner": {inner}, "state": {{}}}}'.encode(), np.uint8)}
+        )
+    with pytest.raises(FormatError):
+        lsprune.load(path)
