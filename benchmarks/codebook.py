@@ -34,7 +34,7 @@ def view_of(edges: int, run: Runtime) -> View:
     some, every = (Graph.from_edges((source[:n], target[:n]), num_nodes=nodes, edge_attr=values[:n])
                    for n in (SAMPLE, edges))  # fmt: skip
     pruner = LSP(k=2, hash=codebook.Codebook(words=16, iterations=1)).fit(some)
-    return pruner._view(every, group(every, pruner, run), 1, run)
+    return pruner.view(every, group(every, pruner, run), 1, run)
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -48,7 +48,7 @@ def measure(name: str, edges: int, nodes: int) -> None:
     graph = Graph.from_edges(power_law(edges, nodes), num_nodes=nodes, x=features(nodes, DIM))
     run, pruner = runtime(THREADS), LSP(k=K).fit(graph)
     owned = group(graph, pruner, run)
-    source = pruner.source(graph, owned, run)
+    source = pruner.key_source(graph, owned, run)
     keys = source.keys(0, K, K)
     ready = dataclasses.replace(source, keys=lambda first, count, total: keys)
     quota, none = quotas(owned.indptr, graph, pruner, run), np.empty(0, np.int64)

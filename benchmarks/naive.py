@@ -25,7 +25,7 @@ def python_dot(a: list[float], b: list[float]) -> float:
 
 def naive(graph: Graph, pruner: LSP, numpy: bool) -> np.ndarray:
     """Algorithm 1 as one would write it first: for every node, every function, the edge with the least hash."""
-    scale = dict(pruner.fitted)["neighbour"]
+    scale = dict(pruner.scales)["neighbour"]
     part = describe(graph, "in", ("neighbour",), seed=0)["neighbour"]
     q = np.zeros((graph.num_nodes, DIM), np.int16)
     runtime(1).module.quanta(

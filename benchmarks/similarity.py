@@ -20,7 +20,7 @@ def measure(name: str, edges: int, nodes: int) -> None:
     plain = LSP(k=K).fit(graph, threads=THREADS)
     alike = LSP(k=K, weights="similarity").fit(graph, threads=THREADS)
     owned = group(graph, alike, run)
-    view, part, scale = alike._view(graph, owned, K, run), described(graph, "in", 0), dict(alike.fitted or ())[ROLE]
+    view, part, scale = alike.view(graph, owned, K, run), described(graph, "in", 0), dict(alike.scales)[ROLE]
     rows = node_rows(view, part, scale)
     units = surroundings(rows, owned, run)
     cosines(units, owned, run)

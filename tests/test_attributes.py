@@ -5,6 +5,7 @@ import pytest
 
 from lsprune import LSP, Graph, GraphError
 from lsprune.attributes import describe
+from lsprune.pruners import PaperLSP
 
 
 def graph(x=None, edge_attr=None):
@@ -105,7 +106,7 @@ def test_values_that_are_not_finite_are_named(bad, values, where):
     x, attr = X.copy(), ATTR.copy()
     good = graph(X, ATTR)
     (x if where == "x" else attr)[4, 1] = bad
-    pruner = LSP(k=1, values=values)
-    for one in (pruner, pruner.fit(good), LSP(k=100, values=values)):  # also where nobody has a choice to make
+    pruner = PaperLSP(k=1, values=values)
+    for one in (pruner, pruner.fit(good), PaperLSP(k=100, values=values)):  # also where nobody has a choice to make
         with pytest.raises(GraphError, match=f"{where} must be finite in float32, got (nan|inf|-inf) in row 4"):
             one.mask(graph(x, attr))

@@ -29,6 +29,7 @@ from lsprune.hashing import Family
 from lsprune.outofcore import memory_ceiling as memory
 from lsprune.outofcore.stream import prune_stream
 from lsprune.pruners import Pruner
+from lsprune.weights import WEIGHTS, Weight, weight
 
 __all__ = ["golden_graph"]  # other tests use it
 
@@ -231,7 +232,7 @@ def used() -> Iterator[Pruner | Family]:
         one = left.pop()
         yield one
         held = [getattr(one, field.name) for field in dataclasses.fields(one)]
-        left += [value for value in held if isinstance(value, Pruner | Family)]
+        left += [value for value in held if isinstance(value, Pruner | Family | Weight)]
 
 
 def test_the_table_has_every_method_family_and_option():
@@ -240,11 +241,13 @@ def test_the_table_has_every_method_family_and_option():
         for field in dataclasses.fields(one):
             values.setdefault(type(one), {}).setdefault(field.name, set()).add(repr(getattr(one, field.name)))
         values.setdefault(type(one), {})
-    assert set(values) == {*PRUNERS.values(), *FAMILIES.values()}
+    assert set(values) == {*PRUNERS.values(), *FAMILIES.values(), *WEIGHTS.values()}
     for kind, options in values.items():
-        hints = typing.get_type_hints(kind)
+        hints, own = typing.get_type_hints(kind), {field.name for field in dataclasses.fields(kind)}
+        if issubclass(kind, LSP) and kind is not LSP:  # what it shares with LSP is tried there
+            own -= {field.name for field in dataclasses.fields(LSP)}
         for option, found in options.items():
-            if option in ("fitted", "learned"):  # no options: what fit has found
+            if option not in own:
                 continue
             assert len(found) > 1, f"{option} of {kind.__name__} is always {found}"
             for hint in (hints[option], *typing.get_args(hints[option])):
@@ -255,9 +258,10 @@ def test_the_table_has_every_method_family_and_option():
 @pytest.mark.parametrize("codes", [False, True])
 def test_the_table_has_every_weight_with_and_without_power(codes):
     wanted = {"degree", "jaccard", "similarity", "edge", "edge:2", "neighbour:1", "auto"}
-    lsps = [one for one in used() if isinstance(one, LSP) and one.family.hashed == codes]
-    assert {one.weights for one in lsps} == {None, *wanted}
-    assert {one.weights for one in lsps if one.power not in (0, 1)} >= wanted - {"edge"}
+    lsps = [one for one in used() if isinstance(one, LSP) and one.family.has_codes == codes]
+    weights = {one.weights for one in lsps} - {None}
+    assert {dataclasses.replace(one, power=1.0) for one in weights} == {weight(name) for name in wanted}
+    assert {type(one) for one in weights if one.power not in (0, 1)} == set(WEIGHTS.values())
 
 
 def test_a_digest_is_added_and_never_changed(tmp_path, monkeypatch, capsys):

@@ -9,7 +9,19 @@ import pytest
 
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, Graph, Identity, OptionError, Projection, Threshold
-from lsprune.hashing import Bins, Both, Codebook, Signs, Structure, family, family_from, threshold
+from lsprune.hashing import (
+    Bins,
+    Both,
+    Codebook,
+    PaperProjection,
+    PaperThreshold,
+    Signs,
+    Structure,
+    family,
+    family_from,
+    threshold,
+)
+from lsprune.pruners import PaperLSP
 from naive import algorithm_1, md5_key, projection_key, published_projection_key, published_threshold_key
 
 
@@ -66,7 +78,7 @@ def test_identity_keeps_the_same_neighbours_everywhere():
 
 def test_one_bin_leaves_everything_to_the_tie_rule():
     graph = random_graph(0, nodes=10, edges=80)
-    by_id = LSP(k=2, hash=Projection(l=1e6), ties="id").mask(graph)
+    by_id = PaperLSP(k=2, hash=Projection(l=1e6), ties="id").mask(graph)
     source, target = graph.ends()
     for u in range(10):
         mine = np.flatnonzero((target == u) & (source != u))
@@ -85,7 +97,7 @@ def test_sparsity_looks_at_few_entries():
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 30, (2, 300))
     x = rng.standard_normal((30, 40)).astype(np.float32)
-    pruner = LSP(k=1, hash=Projection(sparsity=1), values="raw").fit(Graph.from_edges(edges, x=x))
+    pruner = PaperLSP(k=1, hash=Projection(sparsity=1), values="raw").fit(Graph.from_edges(edges, x=x))
     base = pruner.mask(Graph.from_edges(edges, x=x))
     changed = []
     for j in range(40):
@@ -124,10 +136,10 @@ def test_registry_names(name):
     [
         (lambda: Projection(l=0), "l must be > 0 or None, got 0"),
         (lambda: Projection(l=float("nan")), "l must be > 0 or None, got nan"),
-        (lambda: Projection(offset="poisson"), 'offset must be "uniform" or "normal"'),
+        (lambda: PaperProjection(offset="poisson"), 'offset must be "uniform" or "normal"'),
         (lambda: Projection(sparsity=0), r"sparsity must be a whole number in \[1, 1048576\] or None, got 0"),
         (lambda: Threshold(m=0), r"m must be a whole number in \[1, 2\^63\), got 0"),
-        (lambda: Threshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
+        (lambda: PaperThreshold(digest="sha"), 'digest must be "mix", "md5" or "affine"'),
         (lambda: Threshold(sparsity=True), "sparsity must be a whole number"),
         (lambda: Threshold(mean=float("inf")), r"mean must be a number in \(-2\^20, 2\^20\), got inf"),
         (
@@ -149,11 +161,11 @@ HUGE = 2**31 - 1  # the largest k
 @pytest.mark.parametrize(
     "family",
     [
-        Threshold(digest="affine"),
-        Threshold(digest="affine", sparsity=None),
-        Both(edge=Signs(), node=Threshold(digest="affine")),
+        PaperThreshold(digest="affine"),
+        PaperThreshold(digest="affine", sparsity=None),
+        Both(edge=Signs(), node=PaperThreshold(digest="affine")),
         Threshold(),
-        Threshold(digest="md5"),
+        PaperThreshold(digest="md5"),
         Projection(),
         Signs(),
         Bins(),
@@ -178,14 +190,14 @@ def test_memory_does_not_grow_with_k(family, options):
 
 def test_a_signature_of_too_many_groups_is_refused():
     graph = random_graph(3, nodes=10, edges=49)
-    pruner = LSP(k=HUGE, hash=Threshold(digest="affine"), select="bottom")
+    pruner = LSP(k=HUGE, hash=PaperThreshold(digest="affine"), select="bottom")
     with pytest.raises(OptionError, match=r"k must be at most 3355443 with this hash .*, got 2147483647"):
         pruner.mask(graph, threads=1)
 
 
 def test_the_limit_of_groups_counts_entries_and_changes_no_mask(monkeypatch):
     graph = random_graph(3, nodes=10, edges=90)
-    pruners = {k: LSP(k=k, hash=Threshold(digest="affine", sparsity=3), symmetric="union") for k in (4, 5, 40)}
+    pruners = {k: LSP(k=k, hash=PaperThreshold(digest="affine", sparsity=3), symmetric="union") for k in (4, 5, 40)}
     before = {k: pruner.mask(graph) for k, pruner in pruners.items()}
     monkeypatch.setattr(threshold, "MOST_ENTRIES", 4 * 3)
     np.testing.assert_array_equal(pruners[4].mask(graph), before[4])

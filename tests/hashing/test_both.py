@@ -19,6 +19,7 @@ from lsprune.hashing import (
     Both,
     Codebook,
     Identity,
+    PaperThreshold,
     Projection,
     Signs,
     Structure,
@@ -31,9 +32,10 @@ from lsprune.kernels import runtime
 from lsprune.lab.synthetic_graphs import Synthetic
 from lsprune.measure import aligned_consistency
 from lsprune.numeric.random_numbers import PAIR, draw
-from lsprune.pruners import from_dict
+from lsprune.pruners import PaperLSP, from_dict
 from lsprune.selection.choose import edge_keys
 from lsprune.selection.owners import group
+from lsprune.weights import Degree
 
 STEPS = 5
 ALL = ("owner", "edge", "neighbour")
@@ -43,7 +45,7 @@ def keys_of(pruner: LSP, graph: Graph, count: int = STEPS, executor: str = "cpu"
     """The keys `[edges, count]` in the caller's order of edges; self-loops must be counted."""
     run = runtime(threads, executor)
     owned = group(graph, pruner, run)
-    found = pruner.source(graph, owned, run).keys(0, count, count)
+    found = pruner.key_source(graph, owned, run).keys(0, count, count)
     keys = np.empty((graph.num_edges, count), np.int64)
     keys[owned.edges(0, graph.num_edges)] = edge_keys(found, owned, 0, owned.indptr.shape[0] - 1, count)
     return keys
@@ -76,7 +78,7 @@ PAIRS = [
     Both(edge=Signs(bits=2), node=Identity()),
     Both(edge=Signs(bits=2), node=Codebook(words=9)),
     Both(edge=Bins(), node=Structure(rounds=0)),
-    Both(edge=Threshold(digest="md5"), node=Threshold(digest="affine", sparsity=2)),
+    Both(edge=PaperThreshold(digest="md5"), node=PaperThreshold(digest="affine", sparsity=2)),
     Both(edge=Threshold(m=3), node=Bins(levels=2)),
 ]
 
@@ -110,7 +112,7 @@ def test_keys_are_draws_of_the_two_codes(hash):
 
 def test_the_codes_of_a_part_do_not_depend_on_the_scale_of_the_other():
     graph = random_graph(0, nodes=400, edges=900, edge_dim=1)  # a single column is not normalised: its quanta are finer
-    scale = dict(LSP(k=1).fit(graph).fitted)["neighbour"]
+    scale = dict(LSP(k=1).fit(graph).scales)["neighbour"]
     assert scale.shift > 0  # for hashing both together, sums of the neighbour's part are moved up
     fine = Projection(l=20.5 * 2.0 ** -(scale.exponent + FRACTION))  # so short that rounding it changes bins
     edge, node = (keys_of(lsp(h, attributes=(r,)), graph) for h, r in ((Signs(bits=2), "edge"), (fine, "neighbour")))
@@ -194,7 +196,7 @@ def test_executors_and_threads_give_the_same_keys(hash):
         expected = keys_of(pruner, graph, executor="reference")
         for threads in (1, 3):
             np.testing.assert_array_equal(keys_of(pruner, graph, threads=threads), expected)
-        fits = [pruner.fitted_on(graph, runtime(n, name)) for n, name in ((1, "reference"), (1, "cpu"), (3, "cpu"))]
+        fits = [pruner.fit_graph(graph, runtime(n, name)) for n, name in ((1, "reference"), (1, "cpu"), (3, "cpu"))]
         assert fits[0] == fits[1] == fits[2]
 
 
@@ -304,7 +306,7 @@ def test_the_chance_of_an_edge_is_in_proportion_to_its_weight(power, share):
     attr = np.random.default_rng(0).standard_normal((source.size, 3)).astype(np.float32)
     graph = Graph.from_edges(np.stack([source, target]), num_nodes=3 * owners + 3, edge_attr=attr)
     hash = Both(edge=Signs(), node=Identity())
-    mask = LSP(k=1, hash=hash, attributes=("edge",), weights="degree", power=power).mask(graph)
+    mask = LSP(k=1, hash=hash, attributes=("edge",), weights=Degree(power=power)).mask(graph)
     assert mask[:owners].mean() == pytest.approx(share, abs=0.03)
 
 
@@ -368,9 +370,9 @@ def test_seeds_give_different_functions():
             lambda: LSP(k=1, hash=Both(node=Signs()), attributes=("owner", "neighbour")),
             r"attributes must be more than .*needs edge attributes \(edge_attr\); .*alone use hash=Signs\(bits=8\)",
         ),
-        (lambda: LSP(keep=0.5, hash=Both(node=Threshold(digest="affine"))), "k must be given with this hash"),
+        (lambda: LSP(keep=0.5, hash=Both(node=PaperThreshold(digest="affine"))), "k must be given with this hash"),
         (
-            lambda: LSP(k=1, hash=Both(node=Projection()), values="raw").mask(coarse_graph()),
+            lambda: PaperLSP(k=1, hash=Both(node=Projection()), values="raw").mask(coarse_graph()),
             'l must be given for a Projection in Both with values="raw"',
         ),
         (lambda: from_dict({"method": "lsp", "k": 1, "hash": {"name": "both", "edge": {}}}), "hash must be one of"),

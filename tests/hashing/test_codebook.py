@@ -109,7 +109,7 @@ def test_the_number_of_words_is_one_under_which_copies_agree():
 
     def agreement(family: Codebook) -> float:
         pruner = LSP(k=2, hash=family).fit(graph)
-        views = [pruner._view(one, group(one, pruner, runtime(1)), 1, runtime(1)) for one in (graph, copy)]
+        views = [pruner.view(one, group(one, pruner, runtime(1)), 1, runtime(1)) for one in (graph, copy)]
         return vocabulary._agreement(*(codebook._assigned(view) for view in views), 7)
 
     chosen = agreement(Codebook())
@@ -194,7 +194,7 @@ def test_wide_rows_are_projected_and_near_ones_stay_near():
     graph = Graph.from_edges(ends, x=x)
     pruner = LSP(k=2, hash=Codebook(words=40)).fit(graph)
     assert pruner.learned.shape == (40, NARROW)
-    view = pruner._view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
+    view = pruner.view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
     words = codebook._assigned(view)
     same = words[:, None] == words[None, :]
     alike = np.arange(200)[:, None] % 40 == np.arange(200)[None, :] % 40

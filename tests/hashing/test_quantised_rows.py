@@ -17,7 +17,7 @@ def view_of(x: object, edge_attr: np.ndarray | None = None, executor: str = "cpu
     ends = np.stack([np.arange(40), (np.arange(40) * 7 + 1) % 40])
     graph, run = Graph.from_edges(ends, num_nodes=40, x=x, edge_attr=edge_attr), runtime(1, executor)
     fitted = LSP(k=1).fit(graph)
-    return fitted._view(graph, group(graph, fitted, run), 1, run)
+    return fitted.view(graph, group(graph, fitted, run), 1, run)
 
 
 def attributes(columns: int, seed: int = 0) -> np.ndarray:

@@ -13,7 +13,7 @@ from lsprune.selection.owners import group
 
 def labels(graph: Graph, rounds: int) -> list[int]:
     pruner = LSP(k=1, hash=Structure(rounds=rounds))
-    view = pruner._view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
+    view = pruner.view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
     return Structure(rounds=rounds)._labels(view).tolist()
 
 

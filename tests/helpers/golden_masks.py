@@ -10,6 +10,7 @@ that is there: a mask that has to change is a breaking change, and its digest is
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import platform
@@ -35,8 +36,21 @@ from lsprune.baselines import (
     SpanningForest,
     TopWeight,
 )
-from lsprune.hashing import Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
-from lsprune.pruners import Pruner
+from lsprune.hashing import (
+    Auto,
+    Bins,
+    Both,
+    Codebook,
+    Identity,
+    PaperProjection,
+    PaperThreshold,
+    Projection,
+    Signs,
+    Structure,
+    Threshold,
+)
+from lsprune.pruners import PaperLSP, Pruner
+from lsprune.weights import weight
 
 FILE = Path(__file__).with_suffix(".json")
 MACHINE = "x86_64"  # where the digests of ONE_MACHINE are promised
@@ -152,8 +166,11 @@ def graph_named(name: str) -> Graph:
 # Configurations.
 
 
-def _lsp(graph: str = "plain", **options: Any) -> Entry:
-    return partial(LSP, **options), graph
+def _lsp(graph: str = "plain", *, power: float = 1.0, **options: Any) -> Entry:
+    """LSP, or `PaperLSP` for the options that only it has; `power` is that of the weight."""
+    if "weights" in options:
+        options["weights"] = dataclasses.replace(weight(options["weights"]), power=power)
+    return partial(PaperLSP if {"values", "replace", "ties"} & set(options) else LSP, **options), graph
 
 
 def _guarded(pruner: Callable[..., Pruner], graph: str = "plain", **options: Any) -> Entry:
@@ -173,13 +190,13 @@ def _families() -> Iterator[tuple[str, Entry]]:
     families = {
         "projection": Projection(),
         "projection l": Projection(l=0.25),
-        "projection l normal": Projection(l=0.25, offset="normal"),
+        "projection l normal": PaperProjection(l=0.25, offset="normal"),
         "projection sparsity": Projection(sparsity=4),
         "projection l sparsity": Projection(l=0.25, sparsity=4),
         "threshold": Threshold(),
         "threshold m": Threshold(m=7),
-        "threshold md5": Threshold(digest="md5"),
-        "threshold affine": Threshold(digest="affine"),
+        "threshold md5": PaperThreshold(digest="md5"),
+        "threshold affine": PaperThreshold(digest="affine"),
         "threshold sparsity": Threshold(sparsity=2),
         "threshold all": Threshold(sparsity=None),
         "threshold mean": Threshold(mean=1.0),
@@ -207,7 +224,7 @@ def _families() -> Iterator[tuple[str, Entry]]:
             yield f"{name} keep", _lsp(keep=0.35, hash=family)
     plain = {
         "projection": Projection(), "bins of projection": Projection(l=0.25), "threshold": Threshold(),
-        "md5": Threshold(digest="md5"), "affine": Threshold(digest="affine"), "identity": Identity(),
+        "md5": PaperThreshold(digest="md5"), "affine": PaperThreshold(digest="affine"), "identity": Identity(),
         "signs": Signs(bits=4), "bins": Bins(), "codebook": Codebook(), "structure": Structure(),
     }  # fmt: skip
     on_graphs = ("nodes", "edges", "single", "category", "words", "sparse words", "bipartite", "several")
@@ -254,8 +271,18 @@ def _options() -> Iterator[tuple[str, Entry]]:
             yield f"{family.name} of {' '.join(roles)}", _lsp(k=5, hash=family, attributes=roles)
     yield "projection of owner and edge, no bins", _lsp(k=4, attributes=("owner", "edge"))
     yield "owner out", _lsp(k=3, hash="signs", attributes=("owner", "neighbour"), side="out")
-    for family in (Projection(), Projection(l=2.0), Threshold(), Threshold(digest="md5"), Signs(), Bins(), Codebook()):
-        shown = family.name + "".join([" l"] * (family == Projection(l=2.0)) + [" md5"] * ("md5" in repr(family)))
+    for family in (
+        Projection(),
+        Projection(l=2.0),
+        Threshold(),
+        PaperThreshold(digest="md5"),
+        Signs(),
+        Bins(),
+        Codebook(),
+    ):
+        shown = family.name.removeprefix("paper-") + "".join(
+            [" l"] * (family == Projection(l=2.0)) + [" md5"] * ("md5" in repr(family))
+        )
         yield f"raw {shown} k", _lsp(k=3, hash=family, values="raw")
         yield f"raw {shown} keep", _lsp(keep=0.3, hash=family, values="raw")
     yield "raw category", _lsp("category", k=3, values="raw")

@@ -17,6 +17,8 @@ from lsprune.baselines import (
     TopWeight,
 )
 from lsprune.hashing import Both, Codebook, Signs
+from lsprune.pruners import PaperLSP
+from lsprune.weights import Degree
 
 
 def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge_dim: int = 0, **options) -> Graph:
@@ -50,7 +52,7 @@ def with_budget(k=None, keep=None) -> list:
     budget = {"k": k, "keep": keep}
     return [
         LSP(**budget),
-        LSP(**budget, side="out", ties="id"),
+        PaperLSP(**budget, side="out", ties="id"),
         LSP(**budget, select="bottom"),
         LSP(**budget, hash=Projection(l=0.25, sparsity=3)),
         LSP(**budget, hash=Threshold(), attributes=("owner", "edge", "neighbour")),
@@ -88,8 +90,8 @@ ALL_PRUNERS = [
     LSP(keep=0.4, hash=Both(edge=Codebook(), node=Projection()), attributes=("owner", "edge", "neighbour")),
     LSP(k=2, hash=Both(edge=Signs(bits=2), node=Identity()), weights="degree"),
     LSP(k=2, hash="identity", weights="degree"),
-    LSP(keep=0.4, weights="degree", power=0.5),
-    LSP(k=2, replace=True),
+    LSP(keep=0.4, weights=Degree(power=0.5)),
+    PaperLSP(k=2, replace=True),
     LSP(k=20),
     LSP.paper("p", k=2),
     LSP.paper("t", k=2),

@@ -7,6 +7,7 @@ from graphs import random_graph
 from lsprune import LSP, First, Graph, GraphError, LocalRandom, OptionError, Projection, Random, Threshold
 from lsprune.measure import collision_curve
 from lsprune.measure.collisions import distinct
+from lsprune.pruners import PaperLSP
 
 DISTANCES = (0.0, 0.1, 0.3, 1.0, 3.0)
 
@@ -38,7 +39,7 @@ def test_the_same_edge_by_definition():
     # One column, one part: the smallest projection is the smallest (or largest) value; noise by the definition.
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 300, (2, 2000)), edge_attr=rng.standard_normal((2000, 1)))
-    found = collision_curve(LSP(k=1, values="raw"), graph, [0.5], 6000, choices=5).same_edge[0]
+    found = collision_curve(PaperLSP(k=1, values="raw"), graph, [0.5], 6000, choices=5).same_edge[0]
     clean = rng.standard_normal((200_000, 5))
     moved = clean + 0.5 * rng.standard_normal(clean.shape)
     assert found == pytest.approx((clean.argmin(axis=1) == moved.argmin(axis=1)).mean(), abs=0.03)
@@ -48,7 +49,7 @@ def test_the_same_key_by_definition():
     # Bins of length l: P(same bin) at noise d is the mean of max(0, 1 - |d w g| / l) over weights and noise.
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 300, (2, 3000)), edge_attr=rng.standard_normal((3000, 4)))
-    pruner = LSP(k=1, hash=Projection(l=1.0), values="raw")
+    pruner = PaperLSP(k=1, hash=Projection(l=1.0), values="raw")
     found = collision_curve(pruner, graph, [0.3], 4000, functions=200).same_key[0]
     shift = 0.3 * (rng.standard_normal((200_000, 4)) * rng.standard_normal((200_000, 4))).sum(axis=1)
     assert found == pytest.approx(np.maximum(0, 1 - np.abs(shift)).mean(), abs=0.03)

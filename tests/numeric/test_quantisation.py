@@ -117,7 +117,7 @@ def test_sparse_rows_are_those_of_the_reference():
 def test_neither_an_offset_nor_an_odd_value_takes_the_digits_of_a_single_column(column, least):
     values = column.astype(np.float32)[:, None]
     graph = Graph.from_edges(np.stack([np.arange(300), np.zeros(300, int)]), num_nodes=300, edge_attr=values)
-    scale = dict(LSP(k=1, attributes=("edge",)).fit(graph).fitted)["edge"]
+    scale = dict(LSP(k=1, attributes=("edge",)).fit(graph).scales)["edge"]
     quanta = np.zeros((300, 1), np.int16)
     runtime(1).module.quanta(values, False, scale.exponent, np.array(scale.centre, np.int32), quanta)
     assert np.unique(quanta).size >= least

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from graphs import ALL_PRUNERS, name_of
 from lsprune import LSP, First, Graph, LocalRandom, OptionError, Projection, Threshold
 from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, NoEdges, TopWeight
-from lsprune.hashing import Bins, Both, Codebook, Identity, Signs, Structure
+from lsprune.hashing import Bins, Both, Codebook, Identity, PaperThreshold, Signs, Structure
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import runtime
 from lsprune.outofcore.partial_selection import Needs, Rows, Selector, functions_needed, needs, node_keys
+from lsprune.pruners import PaperLSP
 from lsprune.selection.budget import quotas
 from lsprune.selection.choose import edge_keys
 from lsprune.selection.owners import group
@@ -91,13 +92,13 @@ def mask_by(pruner, rows: Rows, order: np.ndarray, cuts) -> np.ndarray:
 CASES = [
     *(pruner for pruner in ALL_PRUNERS if supported(pruner)),
     *(
-        LSP(k=k, hash=family, side=side, ties=ties, attributes=attributes)
+        PaperLSP(k=k, hash=family, side=side, ties=ties, attributes=attributes)
         for k, side, ties in ((3, "in", "hash"), (18, "out", "id"), (5, "in", "position"))
         for family, attributes in (
             (Projection(), ("neighbour",)),
             (Projection(l=0.5), ALL),
             (Threshold(), ("neighbour",)),
-            (Threshold(digest="md5"), ALL),
+            (PaperThreshold(digest="md5"), ALL),
             (Signs(bits=3), ("edge",)),
             (Bins(), ("neighbour",)),
             (Codebook(), ("owner", "neighbour")),
@@ -106,8 +107,8 @@ CASES = [
     ),
     *(LSP(k=4, hash=Bins(), self_loops=loops, attributes=("neighbour",)) for loops in ("edge", "drop")),
     *(LSP(keep=0.6, self_loops=loops, select="bottom", hash=Signs(bits=2)) for loops in ("free", "edge", "drop")),
-    LSP(k=6, replace=True, hash=Signs(bits=2), ties="position"),
-    LSP(k=6, replace=True, ties="id", attributes=("neighbour",), self_loops="edge"),
+    PaperLSP(k=6, replace=True, hash=Signs(bits=2), ties="position"),
+    PaperLSP(k=6, replace=True, ties="id", attributes=("neighbour",), self_loops="edge"),
     LSP(k=3, weights="edge:0", hash="identity"),
     LSP(k=3, weights="neighbour:1", hash="identity"),
     LSP(keep=0.5, weights="degree", hash=Signs(bits=3), attributes=ALL, side="out"),
@@ -169,7 +170,7 @@ def test_a_held_owner_is_never_more_than_its_quota():
 
 def test_shares_of_an_owner_are_selected_from_separately_and_merge():
     graph = hubs(4)
-    for pruner in (LSP(k=6, attributes=ALL), LSP(k=6, select="bottom"), LSP(k=6, replace=True)):
+    for pruner in (LSP(k=6, attributes=ALL), LSP(k=6, select="bottom"), PaperLSP(k=6, replace=True)):
         fitted = pruner.fit(graph)
         rows, order = rows_of(graph, fitted)
         share = np.arange(len(rows)) % 3
@@ -188,7 +189,7 @@ def test_shares_of_an_owner_are_selected_from_separately_and_merge():
 @pytest.mark.parametrize("ready", [False, True])
 @pytest.mark.parametrize("options", [{"k": 30}, {"keep": 0.7, "ties": "id"}, {"k": 90, "ties": "position"}], ids=str)
 def test_steps_without_a_function_of_their_own_merge_too(monkeypatch, options, ready, coarse):
-    monkeypatch.setattr("lsprune.pruners.lsp.MOST_FUNCTIONS", 5)
+    monkeypatch.setattr("lsprune.pruners.lsp.MAX_FUNCTIONS", 5)
     graph = hubs(6, coarse=coarse)
     pruner = LSP(**options, attributes=("neighbour",) if ready else ALL).fit(graph)
     assert pruner.functions == 5
@@ -225,7 +226,7 @@ def test_keys_of_some_nodes_are_those_of_the_whole_table(pruner, category):
         graph = Graph.from_edges(graph.ends(), num_nodes=30, x=x)
     fitted = pruner.fit(graph)
     owned = group(graph, fitted, RUN)
-    source = fitted.source(graph, owned, RUN)
+    source = fitted.key_source(graph, owned, RUN)
     degree = np.bincount(owned.neighbour, minlength=30)
     some = np.random.default_rng(0).permutation(30)[:11]
     found = node_keys(fitted, some, graph.x[some], 0, 20, 20, RUN, degree=degree[some])
@@ -280,7 +281,7 @@ def test_needs_say_what_must_be_at_hand():
     graph = hubs(0)
     assert needs(LSP(k=1, hash="identity")) == Needs()
     assert needs(LSP(k=1, attributes=("neighbour",)).fit(graph)) == Needs(neighbour=True)
-    assert needs(LSP(k=1, attributes=ALL, ties="position").fit(graph)) == Needs(
+    assert needs(PaperLSP(k=1, attributes=ALL, ties="position").fit(graph)) == Needs(
         owner=True, edge=True, neighbour=True, position=True
     )
     assert needs(LSP(k=1, hash="identity", weights="edge:1")) == Needs(edge=True)

@@ -20,10 +20,11 @@ from lsprune.baselines import TopWeight
 from lsprune.errors import BipartiteWarning, SymmetryWarning
 from lsprune.files import read_edges
 from lsprune.files.manifest import verify
-from lsprune.hashing import Auto, Codebook, Threshold
+from lsprune.hashing import Auto, Codebook, PaperThreshold
 from lsprune.kernels import runtime
 from lsprune.outofcore import memory_ceiling as memory
 from lsprune.outofcore.stream import prune_stream
+from lsprune.pruners import PaperLSP
 from lsprune.pruners.contract import LocalPruner
 
 FEW = settings(max_examples=6, deadline=None, derandomize=True)
@@ -98,7 +99,7 @@ def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(tmp_path, w
     "pruner",
     [
         LSP(k=2**31 - 1),
-        LSP(k=2**31 - 1, symmetric="union", hash=Threshold(digest="affine")),
+        LSP(k=2**31 - 1, symmetric="union", hash=PaperThreshold(digest="affine")),
         LSP(k=2**31 - 1, select="bottom", hash="identity"),
         LocalRandom(k=2**31 - 1),
         TopWeight(k=2**31 - 1, column=0),
@@ -132,7 +133,7 @@ def test_pairs_stay_together_as_in_memory(tmp_path_factory, symmetric, budget, s
 @pytest.mark.parametrize("most", [2, 256])
 def test_pairs_of_parallel_edges_are_those_in_memory(tmp_path, monkeypatch, symmetric, budget, most):
     # Attributes tell parallel edges apart, so that which of them is kept can be seen.
-    monkeypatch.setattr("lsprune.pruners.lsp.MOST_FUNCTIONS", most)
+    monkeypatch.setattr("lsprune.pruners.lsp.MAX_FUNCTIONS", most)
     monkeypatch.setattr("lsprune.outofcore.pairs._SLOTS", 16)
     rng = np.random.default_rng(3)
     graph = Graph.from_edges(rng.integers(0, 7, (2, 150)), num_nodes=7, edge_attr=rng.standard_normal((150, 2)))
@@ -142,10 +143,10 @@ def test_pairs_of_parallel_edges_are_those_in_memory(tmp_path, monkeypatch, symm
 
 ONCE = [
     LSP(k=2),
-    LSP(k=20, side="out", ties="position"),
+    PaperLSP(k=20, side="out", ties="position"),
     LSP(k=3, hash="identity", self_loops="edge"),
     LSP(k=2, hash="signs", select="bottom", self_loops="drop"),
-    LSP(k=3, replace=True),
+    PaperLSP(k=3, replace=True),
     LSP(k=2, hash=Codebook()),
     LSP(k=0),
     LSP(k=0, hash="signs", self_loops="edge"),

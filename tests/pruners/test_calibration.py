@@ -12,6 +12,7 @@ from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.errors import ConstantWarning
 from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
 from lsprune.kernels import runtime
+from lsprune.pruners import PaperLSP
 from lsprune.pruners import calibration as calibrate
 from lsprune.selection.owners import group
 
@@ -238,7 +239,7 @@ def test_identity_of_nodes_is_of_no_help(seen, ties):
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 200, (2, 3000)), x=np.ones((200, 4), np.float32))
     with pytest.warns(ConstantWarning) as said:
-        fitted = LSP(k=2, hash="auto", ties=ties).fit(graph)
+        fitted = PaperLSP(k=2, hash="auto", ties=ties).fit(graph)
     assert len(said) == 1  # of the winner, not of every candidate
     assert max(seen.scores) < 0.2
     assert fitted.ties == ties
@@ -282,10 +283,10 @@ def test_categories_that_the_sample_lacks_are_known(monkeypatch):
 def test_with_weights_families_are_tried_that_can_have_them(seen, values):
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 60, (2, 900)), edge_attr=rng.random((900, 1), np.float32) + 0.01)
-    fitted = LSP(k=2, hash="auto", weights="edge", values=values).fit(graph)
+    fitted = PaperLSP(k=2, hash="auto", weights="edge", values=values).fit(graph)
     assert fitted.weights == "edge" and fitted.mask(graph).any()
     for family, _ in seen.tried:
-        LSP(k=2, hash=family, weights="edge", values=values).mask(graph)
+        PaperLSP(k=2, hash=family, weights="edge", values=values).mask(graph)
     assert len(seen.tried) == (13 if values == "unit" else 12)
 
 

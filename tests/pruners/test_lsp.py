@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from graphs import ALL_PRUNERS, name_of, random_graph
-from lsprune import LSP, FormatError, Identity, LocalRandom, OptionError, Projection, Random, Threshold, load
-from lsprune.pruners import from_dict
+from lsprune import LSP, FormatError, Identity, LocalRandom, OptionError, Projection, Random, load
+from lsprune.hashing import PaperProjection, PaperThreshold
+from lsprune.pruners import PaperLSP, from_dict
 
 GRAPH = random_graph(0, nodes=20, edges=200, edge_dim=3)
 
@@ -24,10 +25,10 @@ def test_presets_are_those_of_the_design():
             assert preset.attributes == ("owner", "edge", "neighbour")
             assert not preset.replace
         assert published.self_loops == "edge"
-    assert LSP.paper("p", k=3).hash == Projection(l=1.0, offset="uniform")
-    assert LSP.paper("t", k=3).hash == Threshold(m=2**31 - 1, digest="md5", sparsity=None)
-    assert LSP.published("p", k=3).hash == Projection(l=1.0, offset="normal", sparsity=25)
-    assert LSP.published("t", k=3, sparsity=8).hash == Threshold(digest="affine", sparsity=8, mean=1.0)
+    assert LSP.paper("p", k=3).hash == PaperProjection(l=1.0, offset="uniform")
+    assert LSP.paper("t", k=3).hash == PaperThreshold(m=2**31 - 1, digest="md5", sparsity=None)
+    assert LSP.published("p", k=3).hash == PaperProjection(l=1.0, offset="normal", sparsity=25)
+    assert LSP.published("t", k=3, sparsity=8).hash == PaperThreshold(digest="affine", sparsity=8, mean=1.0)
 
 
 @pytest.mark.parametrize("pruner", ALL_PRUNERS, ids=name_of)
@@ -119,23 +120,23 @@ def test_repr_shows_what_was_asked_for():
         (lambda: LSP(k=2**63), "k must be a whole number"),
         (lambda: LSP(keep=True), "keep must be in"),
         (lambda: LSP(keep="half"), "keep must be in"),
-        (lambda: LSP(k=1, replace="no"), "replace must be True or False, got 'no'"),
+        (lambda: PaperLSP(k=1, replace="no"), "replace must be True or False, got 'no'"),
         (lambda: LSP(k=1, attributes=5), "attributes must be a tuple"),
-        (lambda: LSP(keep=0.5, hash=Threshold(digest="affine")), "k must be given with this hash"),
+        (lambda: LSP(keep=0.5, hash=PaperThreshold(digest="affine")), "k must be given with this hash"),
         (lambda: LSP(k=True), "k must be a whole number"),
         (lambda: Random(keep=2), "keep must be in"),
         (lambda: LSP(k=1, side="both"), "side must be one of 'in', 'out', got 'both'"),
-        (lambda: LSP(k=1, ties="random"), "ties must be one of 'hash', 'id', 'position', got 'random'"),
+        (lambda: PaperLSP(k=1, ties="random"), "ties must be one of 'hash', 'id', 'position', got 'random'"),
         (lambda: LSP(k=1, select="top"), "select must be one of"),
         (lambda: LSP(k=1, symmetric="both"), "symmetric must be one of"),
         (lambda: LSP(k=1, self_loops="add"), "self_loops must be one of"),
-        (lambda: LSP(k=1, values="log"), "values must be one of"),
+        (lambda: PaperLSP(k=1, values="log"), "values must be one of"),
         (lambda: LSP(k=1, attributes=("nodes",)), "attributes must be a tuple of some of owner, edge, neighbour"),
         (lambda: LSP(k=1, attributes="edge"), "attributes must be a tuple"),
         (lambda: LSP(k=1, hash=3), "hash must be a hash family or one of projection, threshold, codebook, signs"),
         (lambda: LSP(k=1, hash="md5"), "hash must be one of .* got 'md5'"),
-        (lambda: LSP(keep=0.5, replace=True), "keep must be None with replace=True"),
-        (lambda: LSP(k=1, replace=True, select="bottom"), "replace must be False"),
+        (lambda: PaperLSP(keep=0.5, replace=True), "keep must be None with replace=True"),
+        (lambda: PaperLSP(k=1, replace=True, select="bottom"), "replace must be False"),
         (lambda: LSP(k=1, seed=0.5), "seed must be a whole number of at most 1024 bits, got 0.5"),
         (lambda: LSP.paper("q", k=1), "kind must be one of 'p', 't', got 'q'"),
         (lambda: from_dict({"method": "magic"}), "method must be one of lsp, .* got 'magic'"),
@@ -150,5 +151,5 @@ def test_bad_options_are_named(build, says):
 
 def test_steps_with_replacement_are_limited():
     with pytest.raises(OptionError, match="k must be at most 65536 with replace=True, got 65537"):
-        LSP(k=2**16 + 1, replace=True)
-    assert LSP(k=2**16, replace=True).k == 2**16
+        PaperLSP(k=2**16 + 1, replace=True)
+    assert PaperLSP(k=2**16, replace=True).k == 2**16

@@ -12,7 +12,9 @@ import pytest
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, PRUNERS, Graph, Guarded, LspruneError, OptionError, Random
 from lsprune.hashing import Both, Signs
+from lsprune.pruners import PaperLSP
 from lsprune.pruners.guarded import Guarded as Promises
+from lsprune.weights import Degree
 
 ODD = [
     None, float("nan"), float("inf"), "", "edge", "edge:" + "9" * 5000, "edge:²", [], [[]], ["edge"], (), (12,), {},
@@ -86,7 +88,10 @@ def test_attributes_are_some_of_the_parts(value):
 
 
 def test_fractions_of_other_types_become_floats():
-    for pruner in (LSP(keep=np.float32(0.5), power=np.float32(0.5)), LSP(k=np.int8(3), replace=np.bool_(True))):
+    for pruner in (
+        LSP(keep=np.float32(0.5), weights=Degree(power=np.float32(0.5))),
+        PaperLSP(k=np.int8(3), replace=np.bool_(True)),
+    ):
         assert json.loads(json.dumps(pruner.to_dict()))["power"] in (0.5, 1.0)
 
 

@@ -19,6 +19,7 @@ from lsprune import LSP, FormatError, Graph, Guarded, LocalRandom, LspruneError,
 from lsprune.baselines import EffectiveResistance, Jaccard, TopWeight
 from lsprune.files.npy import read_npz, write_npz
 from lsprune.hashing import Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
+from lsprune.weights import Column
 
 ALL = ("owner", "edge", "neighbour")
 
@@ -45,7 +46,7 @@ KINDS = {
     "both": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Codebook(words=4)), attributes=ALL),
     "both, one learns": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Signs(bits=2))),
     "similarity": LSP(keep=0.3, weights="similarity"),
-    "edge weights": LSP(k=2, weights="edge:1", power=0.5),
+    "edge weights": LSP(k=2, weights=Column(column=1, power=0.5)),
     "neighbour weights": LSP(k=2, hash="identity", weights="neighbour:0"),
     "auto": LSP(k=2, hash="auto"),
     "guarded": Guarded(pruner=LSP(k=2, hash=Codebook(words=8)), min_keep=1, keep_connected=True, max_degree=(None, 4)),

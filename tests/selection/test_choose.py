@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.kernels import Runtime, reference
 from lsprune.numeric.random_numbers import OWNER
+from lsprune.pruners import PaperLSP
 from lsprune.selection.budget import quotas, target_count
 from lsprune.selection.choose import TIES, choose, edge_keys
 from lsprune.selection.owners import group
@@ -88,7 +89,7 @@ def keys_of(pruner, graph, owner, functions):
     run = Runtime()
     fitted = pruner.fit(graph)
     owned = group(graph, fitted, run)
-    source = fitted.source(graph, owned, run)
+    source = fitted.key_source(graph, owned, run)
     blocks = [edge_keys(source.keys(z, 1, functions), owned, owner, owner + 1) for z in range(functions)]
     return owned.edges(int(owned.indptr[owner]), int(owned.indptr[owner + 1])), np.concatenate(blocks, axis=1)
 
@@ -118,7 +119,7 @@ def test_steps_after_256_take_what_is_left_in_the_order_of_function_257(ties, at
     graph = hub()
     target = graph.ends()[1]
     for k in (256, 257, 400, 699):
-        pruner = LSP(k=k, ties=ties, attributes=attributes, seed=3)
+        pruner = PaperLSP(k=k, ties=ties, attributes=attributes, seed=3)
         mask = pruner.mask(graph)
         assert set(np.flatnonzero(mask & (target == 0)).tolist()) == kept_by_the_rule(pruner, graph, 0, k)
 
@@ -141,10 +142,10 @@ def test_the_rule_is_the_same_on_every_executor_and_nested():
 def test_every_step_has_its_own_function_where_the_paper_says_so():
     graph = hub()
     target = graph.ends()[1]
-    for pruner in (LSP.paper("p", k=300), LSP.published("p", k=300, sparsity=3), LSP(k=300, replace=True)):
+    for pruner in (LSP.paper("p", k=300), LSP.published("p", k=300, sparsity=3), PaperLSP(k=300, replace=True)):
         assert pruner.functions is None
-    assert LSP(keep=0.5, values="raw").functions == 256  # a share is no preset
-    pruner = LSP(k=300, values="raw", ties="position")
+    assert PaperLSP(keep=0.5, values="raw").functions == 256  # a share is no preset
+    pruner = PaperLSP(k=300, values="raw", ties="position")
     edges, keys = keys_of(pruner, graph, 0, 300)
     left = list(range(len(edges)))
     for z in range(300):
@@ -156,7 +157,7 @@ def test_the_keys_asked_for_do_not_grow_with_what_a_hub_keeps():
     graph, run, asked = hub(), Runtime(), []
     pruner = LSP(k=650).fit(graph)
     owned = group(graph, pruner, run)
-    source = pruner.source(graph, owned, run)
+    source = pruner.key_source(graph, owned, run)
 
     def keys(first, count, total):
         asked.append((first, count))

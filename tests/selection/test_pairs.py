@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from graphs import graphs
 from lsprune import LSP, Graph, LocalRandom, OptionError, Random
 from lsprune.kernels import runtime
+from lsprune.pruners import PaperLSP
 from lsprune.selection.choose import choose
 from lsprune.selection.owners import group
 from lsprune.selection.pairs import pair_up, symmetric_mask
@@ -87,7 +88,7 @@ def test_parallel_edges_elsewhere_change_nothing_with_replacement():
         num_nodes=14,
         x=np.concatenate([graph.x, np.ones((2, 4))]),
     )
-    pruner = LSP(k=9, replace=True, symmetric="union").fit(graph)
+    pruner = PaperLSP(k=9, replace=True, symmetric="union").fit(graph)
     np.testing.assert_array_equal(pruner.mask(more)[:-2], pruner.mask(graph))
 
 
@@ -99,7 +100,7 @@ def test_one_parallel_edge_does_not_make_every_owner_go_through_all_its_steps():
     for mode in ("union", "intersection"):
         pruner, run, asked = LSP(k=2, symmetric=mode).fit(graph), runtime(), []
         owned = group(graph, pruner, run)
-        source = pruner.source(graph, owned, run)
+        source = pruner.key_source(graph, owned, run)
 
         def keys(first, count, total, source=source, asked=asked):
             asked.append(first + count)
@@ -148,5 +149,5 @@ def test_where_nobody_has_a_step_no_pair_is_kept(mode):
         pruner, run = LSP(k=0, symmetric=mode), runtime()
         owned = group(graph, pruner, run)
         quota, nowhere = np.zeros(graph.num_nodes, np.int64), np.empty(0, np.int64)
-        ranks = choose(owned, quota, pruner.source(graph, owned, run), nowhere, 0, run, ranked=True)
+        ranks = choose(owned, quota, pruner.key_source(graph, owned, run), nowhere, 0, run, ranked=True)
         assert ranks.dtype == np.int32  # room for the rank of what is never taken

@@ -34,6 +34,7 @@ from lsprune.errors import BipartiteWarning
 from lsprune.files import read_edges
 from lsprune.hashing import Bins, Codebook, Identity, Signs
 from lsprune.numeric.random_numbers import OWNER, draw
+from lsprune.pruners import PaperLSP
 
 pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'lsprune[spark]'")
 pytest.importorskip("pandas", reason="PySpark needs pandas where it uses Arrow: pip install 'lsprune[spark]'")
@@ -115,11 +116,11 @@ def kept_by(frame, column="n"):
 ALL = ("owner", "edge", "neighbour")
 CASES = [
     (LSP(k=3, attributes=("neighbour",)), {"broadcast": False}),
-    (LSP(keep=0.35, side="out", ties="id"), {"broadcast": True}),
+    (PaperLSP(keep=0.35, side="out", ties="id"), {"broadcast": True}),
     (LSP(k=3, hash=Threshold(), attributes=ALL, self_loops="edge"), {"broadcast": False}),
     (LSP(keep=0.5, hash=Bins(), attributes=("neighbour",), self_loops="drop"), {}),
     (LSP(k=70, hash=Signs(bits=3), attributes=("neighbour",)), {}),
-    (LSP(k=5, hash=Projection(l=0.25), ties="position", replace=True), {}),
+    (PaperLSP(k=5, hash=Projection(l=0.25), ties="position", replace=True), {}),
     (LSP(k=4, hash=Codebook(), attributes=("neighbour",), weights="degree"), {}),
     (LSP(keep=0.4, hash=Identity(), weights="degree", select="bottom"), {"broadcast": False}),
     (LSP(k=2, hash=Identity(), weights="neighbour:0", self_loops="edge"), {}),
@@ -156,7 +157,7 @@ def test_a_hub_that_keeps_more_edges_than_there_are_functions(session):
     nodes = session.createDataFrame(
         pa.table({"id": np.arange(NODES), "x": pa.array(x.tolist(), pa.list_(pa.float32()))})
     )
-    pruner = LSP(k=300, ties="id")
+    pruner = PaperLSP(k=300, ties="id")
     mask = pruner.mask(Graph.from_edges(ends, num_nodes=NODES, x=x))
     kept = prune_spark(edges, nodes, pruner, position="n", partitions=3, hub=80)
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(mask))
@@ -306,7 +307,7 @@ def test_a_budget_follows_from_the_id():
 
 FITS = [
     LSP(k=1),
-    LSP(k=1, attributes=ALL, values="raw"),
+    PaperLSP(k=1, attributes=ALL, values="raw"),
     LSP(k=1, attributes=("neighbour",), hash=Threshold(), side="out"),
     LSP(k=1, hash=Identity()),
 ]

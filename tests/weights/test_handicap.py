@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 
 from lsprune import LSP, Graph, GraphError, OptionError
+from lsprune.weights import Degree
 
 
 def two_neighbours(owners: int, extra: int) -> Graph:
@@ -22,7 +23,7 @@ def two_neighbours(owners: int, extra: int) -> Graph:
 def test_the_chance_of_an_edge_is_in_proportion_to_its_weight(power, share):
     owners = 4000
     graph = two_neighbours(owners, 3)  # degrees 1 and 4
-    mask = LSP(k=1, hash="identity", weights="degree", power=power).mask(graph)
+    mask = LSP(k=1, hash="identity", weights=Degree(power=power)).mask(graph)
     assert mask[:owners].mean() == pytest.approx(share, abs=0.03)
     assert (mask[:owners] ^ mask[owners : 2 * owners]).all()
 
@@ -92,11 +93,11 @@ def test_a_projection_prefers_low_degrees_the_more_the_higher_the_power():
     degree = np.bincount(source, minlength=400)
     means = []
     for power in (0.0, 0.5, 64.0):
-        mask = LSP(keep=0.3, weights="degree", power=power, self_loops="edge").mask(graph)
+        mask = LSP(keep=0.3, weights=Degree(power=power), self_loops="edge").mask(graph)
         means.append(np.log2(degree[source[mask]]).mean())
     assert means[0] > means[1] + 0.1 > means[2]
     np.testing.assert_array_equal(
-        LSP(keep=0.3, weights="degree", power=0.0).mask(graph), LSP(keep=0.3).mask(graph)
+        LSP(keep=0.3, weights=Degree(power=0.0)).mask(graph), LSP(keep=0.3).mask(graph)
     )  # power 0 weighs nothing
 
 

@@ -13,6 +13,7 @@ from lsprune.errors import ConstantWarning
 from lsprune.kernels import runtime
 from lsprune.pruners import calibration as calibrate
 from lsprune.selection.owners import group
+from lsprune.weights import Column, Similarity
 from lsprune.weights.surroundings import COSINE_BITS, cosines, surroundings, tried
 
 
@@ -52,8 +53,8 @@ def test_the_weight_is_a_power_of_the_cosine_of_the_surroundings(power):
     graph, _ = communities()
     weight = np.exp2(16 * naive(graph)).astype(np.float32)
     given = Graph.from_edges(np.stack(graph.ends()), num_nodes=graph.num_nodes, edge_attr=weight)
-    one = LSP(k=3, hash="identity", weights="similarity", power=power).mask(graph)
-    other = LSP(k=3, hash="identity", weights="edge", power=power).mask(given)
+    one = LSP(k=3, hash="identity", weights=Similarity(power=power)).mask(graph)
+    other = LSP(k=3, hash="identity", weights=Column(power=power)).mask(given)
     assert (one != other).mean() < 0.02  # rows have 8 bits
     assert (one != LSP(k=3, hash="identity").mask(graph)).mean() > 0.1
 

@@ -11,10 +11,10 @@ import numpy as np
 from lsprune.attributes import AnyRows, Part, SparseRows, describe
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime, check_row, plain
+from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 
 _ROWS = 1 << 11  # rows a thread takes at a time
 
@@ -35,18 +35,23 @@ class Cosine(LocalPruner):
     name: ClassVar[str] = "cosine"
     about: ClassVar[str] = "the k neighbours of most similar attributes per owner"
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that the attributes of both ends must be known."""
+        return Needs(owner=True, neighbour=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The product of the two rows as key, turned round."""
         if graph.num_edges == 0:
-            return Source(lambda first, count, total: EdgeKeys(lambda lo, hi: np.empty((0, 1), np.int64)), bottom=True)
+            return KeySource.of_edges(lambda lo, hi: np.empty(0, np.int64))
         own, other = _parts(graph, self.side, self.seed)
         dots = _products(own.rows, other.rows, runtime)
 
         def of(lo: int, hi: int) -> Array:
             neighbour = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]
-            return -dots(own.rows_of(owned.owners(lo, hi)), other.rows_of(neighbour))[:, None]
+            return -dots(own.rows_of(owned.owners(lo, hi)), other.rows_of(neighbour))
 
-        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+        return KeySource.of_edges(of)
 
 
 def _parts(graph: Graph, side: str, seed: int) -> tuple[Part, Part]:

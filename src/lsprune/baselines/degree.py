@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -28,7 +28,12 @@ class LowDegree(LocalPruner):
     name: ClassVar[str] = "low-degree"
     about: ClassVar[str] = "the k neighbours of smallest degree per owner"
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that the degree of the neighbour must be known."""
+        return Needs(degree=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The degree of the neighbour as key."""
         return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), 1)
 
@@ -47,7 +52,12 @@ class LocalDegree(LocalPruner):
     name: ClassVar[str] = "local-degree"
     about: ClassVar[str] = "the k neighbours of largest degree per owner"
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that the degree of the neighbour must be known."""
+        return Needs(degree=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The degree of the neighbour as key, turned round."""
         return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), -1)
 
@@ -57,10 +67,10 @@ def neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -
     return owned.count_neighbours(runtime.zeros(graph.num_sources if side == "in" else graph.num_targets, np.int64))
 
 
-def by_neighbour(owned: Owned, table: Array, sign: int) -> Source:
+def by_neighbour(owned: Owned, table: Array, sign: int) -> KeySource:
     """A source with one int64 key for each neighbour, turned round with sign -1."""
 
     def of(lo: int, hi: int) -> Array:
-        return sign * table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], None]
+        return sign * table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]]
 
-    return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+    return KeySource.of_edges(of)

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -25,10 +25,15 @@ class First(LocalPruner):
     name: ClassVar[str] = "first"
     about: ClassVar[str] = "the first k edges per owner in the caller's order"
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are the positions of the edges."""
+        return Needs(owner_id=True, position=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The position as key: slots of an owner stand in the caller's order."""
 
         def of(lo: int, hi: int) -> Array:
-            return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)[:, None]
+            return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)
 
-        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+        return KeySource.of_edges(of)

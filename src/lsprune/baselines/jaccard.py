@@ -11,13 +11,15 @@ from lsprune.checks import check_flag, set_whole
 from lsprune.common_neighbours import overlaps
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import STEPS, EdgeKeys
+from lsprune.hashing.base import STEPS
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import MINHASH, draw
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 
+EDGE_BYTES = 140  # that counting common neighbours takes for each edge
 EMPTY = np.uint32(2**32 - 1)  # the min-hash of nobody; draws have 31 bits
 
 
@@ -49,7 +51,16 @@ class Jaccard(LocalPruner):
         check_flag("exact", self.exact)
         object.__setattr__(self, "exact", bool(self.exact))
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that the neighbours of both ends must be known."""
+        return Needs(
+            scope="neighbourhood",
+            reason="jaccard compares the neighbours of both ends of an edge",
+            edge_bytes=EDGE_BYTES if self.exact else 0,
+        )
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The similarity as key, turned round."""
         if graph.bipartite:
             raise GraphError(
@@ -62,9 +73,9 @@ class Jaccard(LocalPruner):
             key = -self._matches(owned, bases(graph, self.side)[1], graph.num_nodes, runtime)
 
         def of(lo: int, hi: int) -> Array:
-            return key[owned.indptr[lo] : owned.indptr[hi], None].astype(np.int64)
+            return key[owned.indptr[lo] : owned.indptr[hi]].astype(np.int64)
 
-        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+        return KeySource.of_edges(of)
 
     def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
         """The number of equal min-hashes of owner and neighbour, for every slot; functions go in blocks of 16."""

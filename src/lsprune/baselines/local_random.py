@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import EDGE, draw
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 
 
@@ -27,7 +27,12 @@ class LocalRandom(LocalPruner):
     name: ClassVar[str] = "local-random"
     about: ClassVar[str] = "k random neighbours per owner"
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that keys depend on both ids."""
+        return Needs(owner_id=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """One random key for each (owner, neighbour)."""
         own_base, other_base = bases(graph, self.side)
         start = draw(self.seed, EDGE)
@@ -37,6 +42,6 @@ class LocalRandom(LocalPruner):
             out = np.empty(end - begin, np.uint64)
             neighbour = owned.neighbour[begin:end]
             runtime.module.hash_ends(start, owned.owners(lo, hi), neighbour, own_base, other_base, 0, end - begin, out)
-            return (out >> np.uint64(1)).astype(np.int64)[:, None]
+            return (out >> np.uint64(1)).astype(np.int64)
 
-        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+        return KeySource.of_edges(of)

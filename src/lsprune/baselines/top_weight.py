@@ -11,10 +11,10 @@ import numpy as np
 from lsprune.checks import MOST_WHOLE, set_whole
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import EdgeKeys
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
-from lsprune.selection.choose import Source
+from lsprune.selection.choose import KeySource
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -41,15 +41,20 @@ class TopWeight(LocalPruner):
         super().__post_init__()
         set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
+    @property
+    def needs(self) -> Needs:
+        """Say that the edge attributes are compared as they are."""
+        return Needs(edge=True, own_type=True)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """The weight as key, turned round."""
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
 
         def of(lo: int, hi: int) -> Array:
             ids = owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi]))
-            return descending(weights[ids], ids)[:, None]
+            return descending(weights[ids], ids)
 
-        return Source(lambda first, count, total: EdgeKeys(of), bottom=True)
+        return KeySource.of_edges(of)
 
     def _weights(self, graph: Graph) -> Array:
         values: Any = graph.edge_attr

@@ -335,7 +335,7 @@ def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, 
 
     _ = runtime(threads).module  # importing numba is not pruning
     start = time.perf_counter()
-    chosen = pruner.fit(graph, threads=threads) if getattr(pruner, "calibrates", False) else None
+    chosen = pruner.fit(graph, threads=threads) if getattr(pruner, "chosen_by_fit", False) else None
     mask = (chosen or pruner).mask(graph, threads=threads)
     seconds = time.perf_counter() - start
     counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))

@@ -86,7 +86,7 @@ def make_pruner(method: str, preset: str | None, options: Mapping[str, Any]) -> 
     """The pruner of that name, or the preset; an option it does not have is an OptionError."""
     from lsprune.pruners import from_dict
 
-    return _preset(method, preset, options) if preset else from_dict({"method": method, **options})
+    return _preset(method, preset, options) if preset else from_dict({"pruner": method, **options})
 
 
 def _preset(method: str, preset: str, options: Mapping[str, Any]) -> Pruner:

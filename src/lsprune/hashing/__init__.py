@@ -13,6 +13,7 @@ from lsprune.hashing.bins import Bins
 from lsprune.hashing.both import Both
 from lsprune.hashing.codebook import Codebook
 from lsprune.hashing.identity import Identity
+from lsprune.hashing.paper import PaperProjection, PaperThreshold
 from lsprune.hashing.projection import Projection
 from lsprune.hashing.signs import Signs
 from lsprune.hashing.structure import Structure
@@ -20,7 +21,18 @@ from lsprune.hashing.threshold import Threshold
 from lsprune.registry import Registry
 
 FAMILIES: Registry[Family] = Registry(
-    "hash", Projection, Threshold, Codebook, Signs, Bins, Identity, Structure, Both, Auto
+    "hash",
+    Projection,
+    Threshold,
+    Codebook,
+    Signs,
+    Bins,
+    Identity,
+    Structure,
+    Both,
+    Auto,
+    PaperProjection,
+    PaperThreshold,
 )
 
 
@@ -54,6 +66,8 @@ __all__ = [
     "Codebook",
     "Family",
     "Identity",
+    "PaperProjection",
+    "PaperThreshold",
     "Projection",
     "Signs",
     "Structure",

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from lsprune.checks import set_number
 from lsprune.errors import OptionError
-from lsprune.hashing.base import Family, Keys, View
+from lsprune.hashing.base import LEARN_BYTES, Family, Keys, View
+from lsprune.needs import Needs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +28,18 @@ class Auto(Family):
     name: ClassVar[str] = "auto"
     about: ClassVar[str] = "the family and attributes that are most stable under noise, found by fit"
 
+    chosen_by_fit: ClassVar[bool] = True
+
     noise: float = 0.3
 
     def __post_init__(self) -> None:
         set_number(self, "noise", lambda noise: 0 < noise < 100, "a number in (0, 100)")
 
+    @property
+    def needs(self) -> Needs:
+        """Say that `fit` chooses on edges of the graph."""
+        return Needs(fit_edges=True, fit_bytes=LEARN_BYTES)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Never called: `fit` has put another family here."""
+        """Raise OptionError: `fit` puts another family in place of this one."""
         raise OptionError("hash='auto' must be fitted first")

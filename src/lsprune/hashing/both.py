@@ -3,7 +3,6 @@ their codes is min-hashed."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
@@ -13,11 +12,10 @@ import numpy as np
 from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.auto import Auto
 from lsprune.hashing.base import EdgeKeys, Family, Keys, View
 from lsprune.hashing.codebook import Codebook
-from lsprune.hashing.keys import spread_of, uniform
-from lsprune.hashing.projection import FRACTION, Projection
+from lsprune.hashing.keys import uniform
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import PAIR, draw
 
 _NODE = ("owner", "neighbour")
@@ -42,7 +40,7 @@ class Both(Family):
 
     name: ClassVar[str] = "both"
     about: ClassVar[str] = "min-hash of two codes: the edge's by one family, its nodes' by another"
-    hashed: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
 
     edge: Family = field(default_factory=Codebook)
     node: Family = field(default_factory=Codebook)
@@ -51,7 +49,7 @@ class Both(Family):
         for name, given in (("edge", self.edge), ("node", self.node)):
             if not isinstance(given, Family):
                 raise OptionError(f"{name} must be a hash family such as Codebook(), got {shown(given)}")
-            if isinstance(given, Auto | Both):
+            if given.chosen_by_fit or isinstance(given, Both):
                 raise OptionError(f"{name} must be a hash family with codes of its own, got {given!r}")
         if not self.edge.needs_attributes:
             raise OptionError(f"edge must be a hash family that looks at attributes, got {self.edge!r}")
@@ -66,7 +64,12 @@ class Both(Family):
         """Whether one of the two does."""
         return self.edge.needs_k or self.node.needs_k
 
-    def lacks(self, parts: Collection[str]) -> str:
+    @property
+    def needs(self) -> Needs:
+        """Combine the needs of the two; keys are those of single edges."""
+        return replace(self.edge.needs | self.node.needs, key_table=False)
+
+    def missing_parts(self, parts: Collection[str]) -> str:
         """The attributes that one of the two would be left without."""
         if "edge" not in parts:
             return f"edge attributes (edge_attr); to hash nodes alone use hash={self.node!r}"
@@ -74,15 +77,15 @@ class Both(Family):
             return f"node attributes (x); to hash edges alone use hash={self.edge!r}"
         return ""
 
-    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+    def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
         """Each of the two says of its own table what is wrong with it."""
         if not self.learns:
-            return super().learned_fault(learned, dims)
+            return super().learned_problem(learned, dims)
         if learned is None or not _can_unpack(learned):
             return "what the two families learned is missing or damaged"
         for part, roles, table in zip((self.edge, self.node), (("edge",), _NODE), _unpacked(learned), strict=True):
             own = {role: dim for role, dim in dims.items() if role in roles}
-            if fault := part.learned_fault(table if part.learns or table.size else None, own):
+            if fault := part.learned_problem(table if part.learns or table.size else None, own):
                 return fault
         return ""
 
@@ -109,7 +112,7 @@ class Both(Family):
         split = []
         for part, roles, table in zip((self.edge, self.node), (("edge",), _NODE), learned, strict=True):
             own = _restricted(view, roles, table if part.learns else None)
-            split.append((_with_codes(part, own), own))
+            split.append((part.with_codes(own), own))
         return split
 
 
@@ -118,20 +121,7 @@ def _restricted(view: View, roles: Collection[str], learned: Array | None) -> Vi
     parts = {role: part for role, part in view.parts.items() if role in roles}
     least = min((view.scales[role].shift for role in parts), default=0)
     scales = {role: replace(view.scales[role], shift=view.scales[role].shift - least) for role in parts}
-    return replace(view, parts=parts, scales=scales, learned=learned, race=False, cache={})
-
-
-def _with_codes(family: Family, view: View) -> Family:
-    """The family itself; a projection without bins, which hardly ever has a key twice, with bins of one deviation."""
-    if not isinstance(family, Projection) or family.l is not None:
-        return family
-    if not view.calibrated:
-        raise OptionError('l must be given for a Projection in Both with values="raw"; it is the bin length')
-    energy, entries = spread_of(view) ** 2, sum(scale.dim for scale in view.scales.values())
-    if family.sparsity is not None:
-        energy = energy * family.sparsity // entries
-    scale = view.scales[list(view.parts)[-1]]
-    return replace(family, l=max(math.isqrt(energy), 1) / 2.0 ** (scale.exponent + scale.shift + FRACTION))
+    return replace(view, parts=parts, scales=scales, learned=learned, log_keys=False, cache={})
 
 
 def _of_slots(keys: Keys, view: View, lo: int, hi: int, count: int) -> Array:

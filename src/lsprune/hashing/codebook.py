@@ -41,7 +41,7 @@ class Codebook(Family):
     name: ClassVar[str] = "codebook"
     about: ClassVar[str] = "LSP-Q: min-hash of the nearest word of a codebook learned by fit"
     learns: ClassVar[bool] = True
-    hashed: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
 
     words: int | None = None
     iterations: int = 2
@@ -50,7 +50,7 @@ class Codebook(Family):
         set_whole(self, "words", 1, 1 << 20, "a whole number in [1, 1048576] or None", none=True)
         set_whole(self, "iterations", 1, MOST_WHOLE, "a whole number in [1, 2^63)")
 
-    def learned_fault(self, learned: Array | None, dims: Mapping[str, int]) -> str:
+    def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
         """Words are rows of small integers, as wide as those of the parts."""
         if learned is None:
             return "the words of the codebook are missing"

@@ -24,7 +24,7 @@ class Identity(Family):
     name: ClassVar[str] = "identity"
     about: ClassVar[str] = "min-hash of the neighbour's id; needs no attributes"
     needs_attributes: ClassVar[bool] = False
-    hashed: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""

@@ -24,7 +24,7 @@ NOBODY = 2**31 - 1  # no int32 key may reach this
 
 def uniform(view: View, draws: Array) -> Array:
     """Make keys from uint64 draws: their top 30 bits, or with `race` log2(-log U) in units of 1 / LOG_KEY_UNIT."""
-    if not view.race:
+    if not view.log_keys:
         return (draws >> np.uint64(34)).astype(np.int32)  # below NOBODY
     times = finish(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (BITS - LOG_KEY_BITS)
     return times.astype(np.int32).reshape(draws.shape)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from lsprune.attributes import PARTS
-from lsprune.checks import set_number, set_whole, shown
+from lsprune.checks import set_number, set_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
@@ -26,32 +27,44 @@ class Projection(Family):
     """LSP-P: the key is the attributes' projection on a random direction, cut into bins of length l.
 
     Args:
-        l: bin length in the units of the attributes (after L2 normalisation if calibrated); None: no binning.
-        offset: the law of b: "uniform" in [0, l] (the paper's text) or "normal" (its published runs).
+        l: bin length in the units of the attributes (after L2 normalisation, unless raw); None: no binning.
         sparsity: entries of the attribute vector that a function looks at, drawn with replacement; None: all.
 
     >>> Projection(l=1.0)
-    Projection(l=1.0, offset='uniform', sparsity=None)
+    Projection(l=1.0, sparsity=None)
     """
 
     name: ClassVar[str] = "projection"
     about: ClassVar[str] = "LSP-P: random projection of the attributes, optionally in bins of length l"
 
     l: float | None = None  # noqa: E741  (the paper's own letter)
-    offset: Literal["uniform", "normal"] = "uniform"
     sparsity: int | None = None
 
     def __post_init__(self) -> None:
         about = "; it is the bin length"
         set_number(self, "l", lambda length: 0 < length < math.inf, "> 0 or None", none=True, about=about)
-        if not isinstance(self.offset, str) or self.offset not in ("uniform", "normal"):
-            raise OptionError(f'offset must be "uniform" or "normal", got {shown(self.offset)}')
         wanted = f"a whole number in [1, {MOST_ENTRIES}] or None"
         set_whole(self, "sparsity", 1, MOST_ENTRIES, wanted, none=True)
 
-    def doubling(self, view: View) -> int:
-        """The standard deviation of a projection; weights go with projections that are not cut into bins."""
-        return spread_of(view) if self.l is None and view.calibrated else 0
+    def log_unit(self, view: View) -> int:
+        """Return the standard deviation of a projection; weights go with projections that are not cut into bins."""
+        return spread_of(view) if self.l is None and view.normalised else 0
+
+    def uses(self, parts: Collection[str]) -> frozenset[str]:
+        """Leave out the owner if there are no bins: it adds the same to all keys of an owner."""
+        return frozenset(parts) - ({"owner"} if self.l is None else set())
+
+    def with_codes(self, view: View) -> Projection:
+        """Return a projection with bins of one standard deviation if this has none: its keys hardly ever repeat."""
+        if self.l is not None:
+            return self
+        if not view.normalised:
+            raise OptionError('l must be given for a Projection in Both with values="raw"; it is the bin length')
+        energy, entries = spread_of(view) ** 2, sum(scale.dim for scale in view.scales.values())
+        if self.sparsity is not None:
+            energy = energy * self.sparsity // entries
+        scale = view.scales[list(view.parts)[-1]]
+        return replace(self, l=max(math.isqrt(energy), 1) / 2.0 ** (scale.exponent + scale.shift + FRACTION))
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Keys of the functions first+1 .. first+count."""
@@ -92,14 +105,12 @@ class Projection(Family):
             raise OptionError(
                 f"l must be in [{2.0**-power:.3g}, {2.0 ** (62 - power):.3g}] for these attributes, got {self.l}"
             )
-        steps = range(first + 1, first + count + 1)
-        draws = [int(draw(view.seed, OFFSET, step)) for step in steps]
-        if self.offset == "uniform":
-            offsets = [(value * length) >> 64 for value in draws]
-        else:
-            values = [int(normal(np.array(value, np.uint64))) for value in draws]
-            offsets = [round(value * 2.0 ** (power - FRACTION)) for value in values]
-        return _Bins(np.array(offsets, np.int64), length)
+        draws = [int(draw(view.seed, OFFSET, step)) for step in range(first + 1, first + count + 1)]
+        return _Bins(np.array(self._offsets(draws, length, power), np.int64), length)
+
+    def _offsets(self, draws: list[int], length: int, power: int) -> list[int]:
+        """Return b of each function in quanta, uniform in [0, l], from uint64 draws."""
+        return [(value * length) >> 64 for value in draws]
 
 
 @dataclass(frozen=True, eq=False)

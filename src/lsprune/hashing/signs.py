@@ -30,7 +30,7 @@ class Signs(Family):
     name: ClassVar[str] = "signs"
     about: ClassVar[str] = "SimHash: min-hash of the signs of random projections"
 
-    hashed: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
 
     bits: int = 8
 

@@ -11,6 +11,7 @@ from lsprune.checks import set_whole
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import SHAPE, WORD, draw, mix64
 
 
@@ -31,9 +32,16 @@ class Structure(Family):
     name: ClassVar[str] = "structure"
     about: ClassVar[str] = "min-hash of the neighbour's Weisfeiler-Lehman label; needs no attributes"
     needs_attributes: ClassVar[bool] = False
-    hashed: ClassVar[bool] = True
+    has_codes: ClassVar[bool] = True
 
     rounds: int = 1
+
+    @property
+    def needs(self) -> Needs:
+        """Say that the edges around the neighbour must be known."""
+        return Needs(
+            key_table=True, scope="neighbourhood", reason="hash structure looks at the edges around a neighbour"
+        )
 
     def __post_init__(self) -> None:
         set_whole(self, "rounds", 0, 8, "a whole number in [0, 8]")

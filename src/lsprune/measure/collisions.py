@@ -28,8 +28,8 @@ from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
 from lsprune.measure.noise import check_count, check_number, is_vector, picked, shaken, spreads
-from lsprune.pruners import LSP, LocalPruner
-from lsprune.selection.choose import Source, choose, edge_keys
+from lsprune.pruners import LocalPruner, PerOwner
+from lsprune.selection.choose import KeySource, choose, edge_keys
 from lsprune.selection.owners import by_owner, group, neighbour_base_of_owner
 
 
@@ -77,7 +77,7 @@ def collision_curve(
         raise GraphError("the graph must have edges and x or edge_attr as vectors: nothing else can be at a distance")
     run, hits = runtime(threads), np.zeros((2, len(wanted)))
     for number in range(functions):
-        one = _unweighted(replace(pruner, seed=(pruner.seed + number) % 2**63).fit(graph, threads=threads))
+        one = _fitted(replace(pruner, seed=(pruner.seed + number) % 2**63), graph, run)
         sets = _Sets.drawn(graph, one.side, -(-pairs // functions), choices, (seed, number), run)
         taken, key = _hashed(one, sets.graph(graph, 0.0, None), run)
         for at, distance in enumerate(wanted):
@@ -147,20 +147,21 @@ def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> A
     return out
 
 
-def _unweighted(pruner: LocalPruner) -> LocalPruner:
-    """Without weights that compare neighbourhoods: the curve is one of the hash."""
-    if isinstance(pruner, LSP) and pruner.weights in ("jaccard", "similarity"):
-        return replace(pruner, weights=None)
-    return pruner
+def _fitted(pruner: LocalPruner, graph: Graph, run: Runtime) -> PerOwner:
+    """Fit the pruner; without weights that compare neighbourhoods: the curve is one of the hash."""
+    fitted = pruner.fit_graph(graph, run)
+    return fitted if fitted.needs.scope == "edge" else pruner.without_weights().fit_graph(graph, run)
 
 
-def _hashed(pruner: LocalPruner, sets: Graph, run: Runtime) -> tuple[Array, Array]:
+def _hashed(pruner: PerOwner, sets: Graph, run: Runtime) -> tuple[Array, Array]:
     """(whether it is taken, key of the first function) for each edge, in the order of the sets."""
-    owned: Owned = group(sets, pruner, run)
-    source: Source = pruner.source(sets, owned, run)
+    owned: Owned = group(sets, pruner.rules, run)
+    source: KeySource = pruner.key_source(sets, owned, run)
     owners = owned.indptr.size - 1
     quota = np.ones(owners, np.int64)
-    taken = choose(owned, quota, source, neighbour_base_of_owner(sets, pruner.side), pruner.seed, run, ranked=False)
+    taken = choose(
+        owned, quota, source, neighbour_base_of_owner(sets, pruner.side), pruner.rules.seed, run, ranked=False
+    )
     keys = edge_keys(source.keys(0, 1, 1), owned, 0, owners)[:, 0]
     edges = owned.edges(0, owned.neighbour.shape[0])
     out = np.zeros(edges.size, bool), np.zeros(edges.size, np.int64)

@@ -14,13 +14,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsprune.baselines import Jaccard
 from lsprune.errors import OptionError
 from lsprune.files.memory_budget import parse_size, show_size
-from lsprune.hashing import Auto, Both, Projection
-from lsprune.pruners import LSP
-from lsprune.pruners.contract import LocalPruner
-from lsprune.selection.choose import MOST_FUNCTIONS
+from lsprune.pruners import PerOwner
+from lsprune.selection.choose import MAX_FUNCTIONS
 
 __all__ = ["Ceiling", "check_disk", "parse_size", "release", "resident", "show_size", "watched"]
 
@@ -79,46 +76,23 @@ class Ceiling:
                 f"memory must be at least {show_size(least)}{why}, got {show_size(self.limit)}; fewer threads need less"
             )
 
-    def check_graph(self, nodes: int, slots: int, pruner: LocalPruner) -> None:
+    def check_graph(self, nodes: int, slots: int, pruner: PerOwner) -> None:
         """The same when the graph is known."""
-        extra = nodes * _FLAGS + _held(pruner, nodes, slots)
+        needs = pruner.needs
+        extra = nodes * _FLAGS + slots * needs.edge_bytes + (0 if pruner.is_fitted else needs.fit_bytes)
         self.check(extra, f" to prune {slots:,} edges of {nodes:,} nodes with {pruner!r}")
 
-    def check_owner(self, largest: int, pruner: LocalPruner, edge_attr: bool) -> None:
+    def check_owner(self, largest: int, pruner: PerOwner, edge_attr: bool) -> None:
         """The same when the owner with most edges is known, whose keys are made at one time unless they are its
         neighbours', and whose edges may have to be put in order."""
         if largest <= _BLOCK:
             return
-        one_function = getattr(pruner, "select", "bottom") == "bottom"
-        keys = 0 if _by_neighbour(pruner, edge_attr) else 3 * 8 * (1 if one_function else 16)
-        ordered = one_function or pruner.symmetric or pruner.k is None or pruner.k > MOST_FUNCTIONS
+        k, one_function = pruner.rules.k, pruner.functions_needed(2) == 1
+        by_neighbour = pruner.needs.key_table and not edge_attr
+        keys = 0 if by_neighbour else 3 * 8 * (1 if one_function else 16)
+        ordered = one_function or pruner.symmetric or k is None or k > MAX_FUNCTIONS
         order = 3 * 8 + (_PAIRED if pruner.symmetric else 2 * 8) if ordered else 0
         self.check(largest * max(keys, order), f" for the {largest:,} edges of one owner with {pruner!r}")
-
-
-def _by_neighbour(pruner: LocalPruner, edge_attr: bool) -> bool:
-    """Whether keys are made once for each neighbour, and not for each edge."""
-    if not isinstance(pruner, LSP) or edge_attr or pruner.weights not in (None, "degree") or pruner.replace:
-        return False
-    family, bare = pruner.family, isinstance(pruner.family, Projection) and pruner.family.l is None
-    return not isinstance(family, Both | Auto) and getattr(family, "digest", "") != "md5" and (
-        bare or "owner" not in pruner.attributes
-    )  # fmt: skip
-
-
-def _held(pruner: LocalPruner, nodes: int, slots: int) -> int:
-    """Bytes that a pruner holds in memory for the graph besides: most hold nothing."""
-    if isinstance(pruner, Jaccard):
-        return slots * 140 * pruner.exact
-    if not isinstance(pruner, LSP):
-        return 0
-    family = pruner.family
-    learns = _LEARN if (family.learns and pruner.learned is None) or isinstance(family, Auto) else 0
-    return learns + {"jaccard": slots * 140, "auto": _NOISE}.get(pruner.weights or "", 0)
-
-
-_LEARN = 1 << 30  # a codebook is learned from up to a million rows
-_NOISE = 1 << 28  # what is around some edges, without and with noise
 
 
 def check_disk(folder: Path, needed: int, advice: str) -> None:

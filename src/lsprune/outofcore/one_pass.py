@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.baselines import First, LocalRandom
 from lsprune.files.batches import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, Owned
-from lsprune.hashing import Auto, Structure
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import Runtime, plain
 from lsprune.outofcore.grouping import Counted
-from lsprune.outofcore.partial_selection import Rows, Selector, needs, node_keys
-from lsprune.pruners import LSP
-from lsprune.pruners.contract import LocalPruner
+from lsprune.outofcore.partial_selection import Rows, Selector, node_keys
+from lsprune.pruners import PerOwner
 
-MOST_STEPS = 64  # functions whose keys are made for all nodes at once
+MAX_STEPS = 64  # functions whose keys are made for all nodes at once
 ROWS = 1 << 16  # edges at a time: what they need stays in the cache
 KeysOf = Callable[[Array], Array]
 
@@ -31,45 +28,52 @@ class NotSorted(Exception):
     """The edges are not sorted by owner."""
 
 
-def suits(pruner: LocalPruner, edges: EdgeFiles) -> bool:
-    """Whether the pruner can go through sorted edges once: k is given, and keys need no look at the other edges."""
-    if pruner.k is None or pruner.k > MOST_STEPS or pruner.symmetric or edges.attr_shape is not None:
+def suits(pruner: PerOwner, edges: EdgeFiles) -> bool:
+    """Say whether sorted edges can be pruned in one pass: k is given, and keys need no other edges."""
+    needs, k = pruner.needs, pruner.rules.k
+    if k is None or k > MAX_STEPS or pruner.symmetric or edges.attr_shape is not None:
         return False
-    if not isinstance(pruner, LSP):
-        return isinstance(pruner, LocalRandom | First)
-    return pruner.weights is None and not isinstance(pruner.family, Auto | Structure)
+    return needs.scope == "edge" and not needs.degree and (pruner.is_fitted or not needs.fit_edges)
 
 
-def fitted(pruner: LocalPruner, graph: Graph, runtime: Runtime) -> tuple[LocalPruner, KeysOf | None] | None:
-    """The pruner, fitted to the nodes of a graph without edges, and a function from neighbours to keys.
+def fitted_to_nodes(pruner: PerOwner, graph: Graph, runtime: Runtime) -> tuple[PerOwner, KeysOf | None] | None:
+    """Fit the pruner to the nodes of a graph without edges, and return it with a function from neighbours to keys.
 
-    None where keys depend on more.
+    The function is None if keys are made from the ids of both ends. The result is None if keys depend on more.
     """
-    if not isinstance(pruner, LSP):
-        return pruner, None
-    steps = pruner.k or 0
-    if not pruner.family.needs_attributes:
-        return pruner, lambda ids: node_keys(pruner, ids, None, 0, steps, steps, runtime)
+    needs = pruner.needs
+    if pruner.is_fitted and not (needs.owner or needs.neighbour or needs.edge):
+        return pruner, None if needs.owner_id else _keys_of_ids(pruner, runtime)
     if graph.x_source is None and graph.x_target is None:
         return None
-    ready = pruner if pruner.fitted is not None else pruner.fitted_on(graph, runtime)
-    if not needs(ready).by_node:
-        return None
-    source = ready.source(graph, graph.grouped.owned, runtime) if graph.grouped else None
-    assert source is not None
-    tables = []
-    for first in range(0, steps, STEPS):
-        keys = source.keys(first, min(STEPS, steps - first), steps)
+    ready = pruner if pruner.is_fitted else pruner.fit_graph(graph, runtime)
+    keys = _key_table(ready, graph, runtime) if ready.needs.by_neighbour else None
+    return None if keys is None else (ready, keys)
+
+
+def _keys_of_ids(pruner: PerOwner, runtime: Runtime) -> KeysOf:
+    """Return a function that makes the keys of some neighbours from their ids."""
+    count = pruner.functions_needed(pruner.rules.k or 0)
+    return lambda ids: node_keys(pruner, ids, None, 0, count, count, runtime)
+
+
+def _key_table(pruner: PerOwner, graph: Graph, runtime: Runtime) -> KeysOf | None:
+    """Make the keys of all nodes, and return a function that looks them up; None if they are not a table."""
+    assert graph.grouped is not None
+    count, tables = pruner.functions_needed(pruner.rules.k or 0), []
+    source = pruner.key_source(graph, graph.grouped.owned, runtime)
+    for first in range(0, count, STEPS):
+        keys = source.keys(first, min(STEPS, count - first), count)
         if not isinstance(keys, NodeKeys):
             return None
-        tables.append(keys.table if steps <= STEPS else keys.table.copy())  # the next block may overwrite it
+        tables.append(keys.table if count <= STEPS else keys.table.copy())  # the next block may overwrite it
     if not tables:  # k=0: nobody asks for a key
-        return ready, lambda ids: np.zeros((ids.shape[0], 0), np.int64)
-    return ready, lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :steps]
+        return lambda ids: np.zeros((ids.shape[0], 0), np.int64)
+    return lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :count]
 
 
 def nodes_only(
-    pruner: LocalPruner,
+    pruner: PerOwner,
     sizes: tuple[int, int],
     x: tuple[Any, Any],
     known: tuple[Array | None, Array | None] = (None, None),
@@ -82,7 +86,7 @@ def nodes_only(
     return Graph(
         source=None, target=None, num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
         bipartite=bipartite, known=known,
-        grouped=Grouped(nothing, pruner.side, pruner.self_loops == "edge" or bipartite, 0),
+        grouped=Grouped(nothing, pruner.rules.side, pruner.self_loops == "edge" or bipartite, 0),
     )  # fmt: skip
 
 
@@ -90,7 +94,7 @@ class OnePass:
     """What is kept of sorted edges; ask for the rows in order, or for all of them again."""
 
     def __init__(
-        self, edges: EdgeFiles, pruner: LocalPruner, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0,
+        self, edges: EdgeFiles, pruner: PerOwner, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0,
         *, bipartite: bool = False,
     ) -> None:  # fmt: skip
         self.edges, self.keys, self.rows, self.runtime = edges, keys, min(rows, ROWS), runtime
@@ -151,7 +155,7 @@ class OnePass:
         self.ends = max(self.ends[0], largest_owner), max(self.ends[1], largest_neighbour)
         self.loops = self.loops or bool((owner == neighbour).any())
         self.balance += int(self.runtime.module.balance(*ends, 0, owner.shape[0]))
-        quota = np.broadcast_to(np.int64(pruner.k or 0), owner.shape)
+        quota = np.broadcast_to(np.int64(pruner.rules.k or 0), owner.shape)
         return Rows(
             owner=owner, neighbour=neighbour, quota=quota, keys=None if self.keys is None else self.keys(neighbour)
         )

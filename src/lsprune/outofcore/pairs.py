@@ -16,11 +16,11 @@ from lsprune.kernels.threads import spans
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.outofcore.grouping import Counter, grouped
 from lsprune.outofcore.work_folder import Work
-from lsprune.pruners.contract import LocalPruner
 from lsprune.selection.budget import target_count
-from lsprune.selection.choose import FOREVER, Source, choose
+from lsprune.selection.choose import FOREVER, KeySource, choose
 from lsprune.selection.owners import OWNERS, neighbour_base_of_owner
 from lsprune.selection.pairs import Pairs, known, pair_ranks, pair_up
+from lsprune.selection.rules import SelectionRules
 
 PAIR_NAMES = ("pair-indptr", "pair-high", "pair-slot")
 _SLOTS = 1 << 17  # put into pairs at a time
@@ -66,26 +66,26 @@ class PairBlocks:
 
 
 def symmetric_taken(
-    graph: Graph, pruner: LocalPruner, mode: str, owned: Owned, source: Source, work: Work, runtime: Runtime
+    graph: Graph, rules: SelectionRules, mode: str, owned: Owned, source: KeySource, work: Work, runtime: Runtime
 ) -> Array:
     """taken `[slots]`: both directions of every kept pair, as `lsprune.selection.pairs.symmetric_mask` in memory."""
     blocks, nodes = PairBlocks.of(owned, graph.num_nodes, work, runtime), graph.num_nodes
-    base, taken = neighbour_base_of_owner(graph, pruner.side), runtime.zeros(owned.neighbour.shape[0], np.uint8)
+    base, taken = neighbour_base_of_owner(graph, rules.side), runtime.zeros(owned.neighbour.shape[0], np.uint8)
     quota = runtime.zeros(owned.indptr.shape[0] - 1, np.int64)
 
     def ranks_of(stop: Callable[[Array], bool] | None = None) -> Array:
-        return choose(owned, quota, source, base, pruner.seed, runtime, ranked=True, stop=stop)
+        return choose(owned, quota, source, base, rules.seed, runtime, ranked=True, stop=stop)
 
     kept: Kept
-    if pruner.k is not None:
-        k = pruner.k
+    if rules.k is not None:
+        k = rules.k
         quota[:] = k
         ranks = ranks_of()
         kept = lambda pairs, owner, rank: pair_ranks(pairs, rank, mode) <= k  # noqa: E731
     else:
-        assert pruner.keep is not None
+        assert rules.keep is not None
         count = sum(pairs.count for _, _, _, pairs in blocks.paired(None, nodes))
-        target = int(target_count(pruner.keep, np.array([count]))[0])
+        target = int(target_count(rules.keep, np.array([count]))[0])
 
         def enough(ranks: Array) -> bool:
             if target > sum(int(np.count_nonzero(ranks[lo:hi])) for lo, hi in spans(ranks.shape[0], OWNERS)):
@@ -96,7 +96,7 @@ def symmetric_taken(
         for lo, hi in spans(quota.shape[0], OWNERS):
             quota[lo:hi] = np.diff(owned.indptr[lo : hi + 1])
         ranks = ranks_of(enough)
-        kept = _best(blocks, ranks, nodes, mode, target, pruner.seed, runtime)
+        kept = _best(blocks, ranks, nodes, mode, target, rules.seed, runtime)
     quota[:] = 0
     if _mark(blocks, ranks, nodes, kept, taken, owned, quota):
         # Which of several parallel edges goes with the reverse that is kept: their owners go through all their steps.

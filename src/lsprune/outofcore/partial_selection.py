@@ -13,41 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.baselines import Cosine, First, LocalDegree, LocalRandom, LowDegree, TopWeight
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import Auto, Both, Family, Structure
 from lsprune.hashing.base import STEPS, EdgeKeys, NodeKeys
 from lsprune.kernels import Runtime
-from lsprune.pruners import LSP, LocalPruner, Pruner
-from lsprune.selection.choose import Source, choose, edge_keys
-
-
-@dataclass(frozen=True, kw_only=True)
-class Needs:
-    """What the keys of an edge are made of, besides the ids of its ends."""
-
-    owner: bool = False  # attributes of the owner
-    neighbour: bool = False  # attributes of the neighbour
-    edge: bool = False  # attributes of the edge
-    degree: bool = False  # how many edges have the neighbour as theirs
-    itself: bool = False  # the owner's id, or where the edge stands
-    position: bool = False  # the caller's order of the edges, if only for ties
-
-    @property
-    def by_node(self) -> bool:
-        """Whether the keys depend on the neighbour alone."""
-        return not (self.owner or self.edge or self.itself)
-
-
-BASELINES: dict[type[Pruner], Needs] = {
-    LocalRandom: Needs(itself=True),
-    First: Needs(itself=True, position=True),
-    LowDegree: Needs(degree=True),
-    LocalDegree: Needs(degree=True),
-    TopWeight: Needs(edge=True),
-    Cosine: Needs(owner=True, neighbour=True),
-}
+from lsprune.needs import Needs
+from lsprune.pruners import PerOwner, Pruner
+from lsprune.selection.choose import KeySource, choose, edge_keys
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,51 +55,30 @@ class Rows:
         return Rows(**both)
 
 
-def check(pruner: Pruner) -> None:
-    """OptionError for a pruner whose keys cannot be made from single edges."""
-    if type(pruner) not in (LSP, *BASELINES):
-        raise OptionError(f"{pruner.name} must see the whole graph at once; use another method, or prune in memory")
+def per_owner(pruner: Pruner) -> PerOwner:
+    """Return the pruner; raise OptionError if its keys cannot be made from single edges."""
+    if pruner.needs.scope != "edge" or not isinstance(pruner, PerOwner):
+        raise OptionError(f"{pruner.needs.reason}; use another one here, or prune in memory")
     if pruner.symmetric:
         raise OptionError("symmetric must be None here: an edge and its reverse have different owners")
-    if isinstance(pruner, LSP):
-        family = pruner.family.node if isinstance(pruner.family, Both) else pruner.family
-        if isinstance(family, Structure):
-            raise OptionError("hash structure must see the whole graph at once; use another family, or prune in memory")
-        if pruner.weights in ("jaccard", "similarity", "auto"):
-            raise OptionError(
-                f'weights must not be "{pruner.weights}" here: the neighbours of both ends are not at hand'
-            )
+    return pruner
 
 
-def needs(pruner: Pruner) -> Needs:
-    """What the keys of a pruner are made of; OptionError as by `check`, and for one that must be fitted first."""
-    check(pruner)
-    if not isinstance(pruner, LSP):
-        return BASELINES[type(pruner)]
-    if not is_fitted(pruner):
+def fitted_needs(pruner: Pruner) -> Needs:
+    """Return the needs of a fitted pruner; raise OptionError as `per_owner`, or if it is not fitted."""
+    per_owner(pruner)
+    if not pruner.is_fitted:
         raise OptionError(f"{pruner!r} must be fitted first: call fit on a graph that has the same kind of attributes")
-    roles, weights = {role for role, _ in pruner.fitted or ()}, pruner.weights or ""
-    return Needs(
-        owner="owner" in roles, edge="edge" in roles or weights.startswith("edge"), degree=weights == "degree",
-        neighbour="neighbour" in roles or weights.startswith("neighbour"), position=pruner.ties == "position",
-    )  # fmt: skip
-
-
-def is_fitted(pruner: LSP) -> bool:
-    """Whether nothing is left to learn."""
-    family: Family = pruner.family
-    if isinstance(family, Auto) or (family.learns and pruner.learned is None):
-        return False
-    return pruner.fitted is not None or not family.needs_attributes
+    return pruner.needs
 
 
 def node_keys(
-    pruner: LocalPruner, ids: Array, x: Any, first: int, count: int, total: int, runtime: Runtime, *,
+    pruner: PerOwner, ids: Array, x: Any, first: int, count: int, total: int, runtime: Runtime, *,
     degree: Array | None = None,
 ) -> Array:  # fmt: skip
     """Keys `[n, count]` of the functions first+1 .. first+count for some nodes as neighbours, int32 if they fit.
 
-    The pruner's keys must depend on the neighbour alone (`needs(pruner).by_node`); they are those of the whole graph.
+    The pruner's keys must depend on the neighbour alone (`needs.by_neighbour`); they are those of the whole graph.
 
     Args:
         ids: `[n]` ids in the whole graph. x: their attributes, None where the pruner looks at none.
@@ -137,7 +88,7 @@ def node_keys(
         return np.empty((0, count), np.int32)
     rows = Rows(owner=ids, neighbour=ids, quota=ids, x_neighbour=x, degree=degree)
     graph, owned = _part(rows, np.arange(len(rows) + 1), pruner.side)
-    source, blocks = pruner.source(graph, owned, runtime), [np.empty((len(rows), 0), np.int32)]
+    source, blocks = pruner.key_source(graph, owned, runtime), [np.empty((len(rows), 0), np.int32)]
     for start in range(first, first + count, STEPS):
         some = min(STEPS, first + count - start)
         found = source.keys(start, some, total)
@@ -145,23 +96,16 @@ def node_keys(
     return np.concatenate(blocks, axis=1)
 
 
-def functions_needed(pruner: LocalPruner, steps: int) -> int:
-    """How many functions' keys decide the first `steps` steps of a pruner that keeps edges by their order."""
-    if not isinstance(pruner, LSP) or pruner.select == "bottom":
-        return 1
-    return steps if pruner.functions is None else min(steps, pruner.functions + 1)
-
-
 @dataclass(frozen=True, eq=False)
 class Selector:
     """What a fitted pruner keeps of rows that come in batches."""
 
-    pruner: LocalPruner
+    pruner: PerOwner
     runtime: Runtime
     bipartite: bool = False  # owners and neighbours are two kinds of nodes: an edge with equal ids is no self-loop
 
     def __post_init__(self) -> None:
-        needs(self.pruner)
+        fitted_needs(self.pruner)
 
     def merged(self, batches: Iterable[Rows]) -> Iterator[tuple[Rows, Array, Array]]:
         """(rows, their numbers from the first of all on, which are kept for good), batch by batch.
@@ -179,7 +123,7 @@ class Selector:
         if carried is not None:
             yield carried, numbers, np.ones(len(carried), bool)
 
-    def split(self, rows: Rows, *, last: bool = False) -> tuple[Array, Array]:
+    def split(self, rows: Rows) -> tuple[Array, Array]:
         """(kept for good, held by an owner that may go on): two masks over the rows, which begin with those held."""
         if not len(rows):
             return np.zeros(0, bool), np.zeros(0, bool)
@@ -187,8 +131,6 @@ class Selector:
         taken = loops & (self.pruner.self_loops == "free")
         some = np.flatnonzero(~loops)
         taken[some] = self._taken(rows if some.shape[0] == len(rows) else rows.take(some))
-        if last:
-            return taken, np.zeros(len(rows), bool)
         goes_on = ~loops
         goes_on[: _starts(rows)[-1]] = False
         return taken & ~goes_on, taken & goes_on
@@ -202,13 +144,13 @@ class Selector:
         owned = Owned(indptr, rows.neighbour.astype(np.int64, copy=False), None)  # ids, which ties are decided by
         quota, nowhere = rows.quota[starts].astype(np.int64), np.empty(0, np.int64)
         source = self._source(rows, indptr)
-        taken = choose(owned, quota, source, nowhere, self.pruner.seed, self.runtime, ranked=False)
+        taken = choose(owned, quota, source, nowhere, self.pruner.rules.seed, self.runtime, ranked=False)
         return np.not_equal(taken, 0)
 
-    def _source(self, rows: Rows, indptr: Array) -> Source:
+    def _source(self, rows: Rows, indptr: Array) -> KeySource:
         """Where the keys come from: made before for the nodes, or made from what the rows bring."""
         graph, local = _part(rows, indptr, self.pruner.side)
-        source, ready = self.pruner.source(graph, local, self.runtime), rows.keys
+        source, ready = self.pruner.key_source(graph, local, self.runtime), rows.keys
         if ready is not None:
 
             def given(first: int, count: int, total: int) -> EdgeKeys:

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from lsprune._version import __version__
-from lsprune.attributes import describe
 from lsprune.checks import counts_of
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files import NumNodes, refuse_columns
@@ -50,16 +49,14 @@ from lsprune.outofcore.memory_ceiling import (
     watched,
 )
 from lsprune.outofcore.node_features import SPOOLED, NodeTable, open_features, open_nodes
-from lsprune.outofcore.one_pass import NotSorted, OnePass, fitted, nodes_only, suits
+from lsprune.outofcore.one_pass import NotSorted, OnePass, fitted_to_nodes, nodes_only, suits
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same
 from lsprune.outofcore.pairs import PAIR_NAMES, symmetric_taken
 from lsprune.outofcore.work_folder import Work, remove_finished, working
-from lsprune.pruners import LSP, Pruner
-from lsprune.pruners.contract import LocalPruner
+from lsprune.pruners import PerOwner, Pruner
 from lsprune.pruners.relations import warn_undirected
 from lsprune.selection.outcome import Outcome, owners_outcome
 from lsprune.selection.owners import OWNERS, group
-from lsprune.weights.surroundings import described
 
 PathLike = str | os.PathLike[str]
 Say = Callable[[str], None]
@@ -173,7 +170,7 @@ def prune_stream(
     return replace(found, seconds=time.perf_counter() - begun, peak_memory=peak[0])
 
 
-def _check_two_kinds(pruner: LocalPruner, num_nodes: NumNodes) -> None:
+def _check_two_kinds(pruner: PerOwner, num_nodes: NumNodes) -> None:
     """OptionError for what goes with one kind of nodes only."""
     if isinstance(num_nodes, int):
         raise OptionError(
@@ -199,8 +196,8 @@ def _places(
     return output
 
 
-def _local(pruner: Pruner) -> LocalPruner:
-    if not isinstance(pruner, LocalPruner):
+def _local(pruner: Pruner) -> PerOwner:
+    if pruner.needs.scope == "graph" or not isinstance(pruner, PerOwner):
         raise OptionError(f"{pruner.name} must see the whole graph at once; prune without --stream (prune), or use lsp")
     return pruner
 
@@ -295,7 +292,7 @@ class _Job:
     """One run, stage by stage."""
 
     reading: _Reading
-    pruner: LocalPruner
+    pruner: PerOwner
     ceiling: Ceiling
     output: Output
     work: Work
@@ -403,7 +400,7 @@ class _Job:
             return None
         self.ceiling.check_graph(sum(sizes) if self.two else sizes[0], 0, self.pruner)
         with self._stage("keys"):
-            found = fitted(self.pruner, nodes.graph(sizes, self.pruner), self.run_on)
+            found = fitted_to_nodes(self.pruner, nodes.graph(sizes, self.pruner), self.run_on)
         if found is None:
             return None
         self.say("the edges come by owner: one pass")
@@ -510,7 +507,7 @@ class _Job:
         places = 4 if self.counted.edges < 2**31 else 8
         pairs = 2 if self.pruner.symmetric else 1
         slots = self.counted.slots * (pairs * (2 + 2 * (ends + places)) + 1)
-        quantised = 0 if self.pruner.k is not None and self.pruner.k <= MANY_STEPS else width
+        quantised = 0 if self.pruner.rules.k is not None and self.pruner.rules.k <= MANY_STEPS else width
         self.disk = slots + self.counted.edges * (2 + _attr_bytes(edges)) + self.nodes * (8 * 12 + quantised)
         written = sum(path.stat().st_size for path in edges.inputs)
         self.say(
@@ -519,8 +516,8 @@ class _Job:
         )
         if not (self.work.has("mask") or self.work.has(NAMES[0])):
             check_disk(self.work.folder, self.disk, "--scratch DIR (scratch=) chooses another")
-        if self.pruner.keep is not None and not any(stage.startswith("file ") for stage in self.work.done):
-            check_disk(self.output.path.parent, int(written * self.pruner.keep), "write to another")
+        if self.pruner.rules.keep is not None and not any(stage.startswith("file ") for stage in self.work.done):
+            check_disk(self.output.path.parent, int(written * self.pruner.rules.keep), "write to another")
 
     def _graph(self, edges: EdgeFiles, nodes: _Nodes, rows: int) -> Graph:
         """The graph by owner, all of it in files."""
@@ -543,7 +540,7 @@ class _Job:
         attr = None
         if self._has("edge_attr"):
             attr = self.work.spooled("edge_attr", edges.attr_dtype, edges.attr_shape or ())
-        by_owner = Grouped(owned, self.pruner.side, not self._skip, self.counted.edges)
+        by_owner = Grouped(owned, self.pruner.rules.side, not self._skip, self.counted.edges)
         return replace(nodes.graph(self.sizes, self.pruner), edge_attr=attr, grouped=by_owner)
 
     def _has(self, name: str) -> bool:
@@ -566,12 +563,13 @@ class _Job:
         self.work.drop("counts", "source", "target", "edge_attr", *NAMES, *PAIR_NAMES)
 
     def _outcome(self, graph: Graph) -> Outcome:
-        mode = self.pruner.symmetry(graph)
+        mode = self.pruner.rules.symmetry(graph)
         if not mode:
             return self.pruner.mask_graph(graph, self.run_on)
-        owned = group(graph, self.pruner, self.run_on)
-        source = self.pruner.source(graph, owned, self.run_on)
-        taken = symmetric_taken(graph, self.pruner, mode, owned, source, self.work, self.run_on)
+        rules = self.pruner.rules
+        owned = group(graph, rules, self.run_on)
+        source = self.pruner.fitted_keys(graph, owned, None, self.run_on)
+        taken = symmetric_taken(graph, rules, mode, owned, source, self.work, self.run_on)
         return owners_outcome(graph, owned, taken, self.pruner.self_loops, self.run_on)
 
     def _kept(self, first: int, last: int) -> Array:
@@ -607,24 +605,21 @@ class _Nodes:
         """The most columns that the attributes of a node have."""
         return max((math.prod(one.shape[1:]) for one in self.x if one is not None), default=0)
 
-    def graph(self, sizes: tuple[int, int], pruner: LocalPruner) -> Graph:
+    def graph(self, sizes: tuple[int, int], pruner: PerOwner) -> Graph:
         """A graph of so many nodes in which nobody owns an edge."""
         known = (self.known[0], self.known[1])
         return nodes_only(pruner, sizes, (self.x[0], self.x[1]), known, bipartite=self.two)
 
 
-def _check_attributes(pruner: LocalPruner, x: tuple[Any, ...], edges: EdgeFiles) -> None:
-    """Raise, before any work, for a hash that needs attributes where there are none."""
-    if not isinstance(pruner, LSP) or any(one is not None for one in x):
+def _check_attributes(pruner: PerOwner, x: tuple[Any, ...], edges: EdgeFiles) -> None:
+    """Raise GraphError, before any work, if the pruner needs attributes and there are none."""
+    if any(rows is not None for rows in x):
         return
-    empty = Graph.from_edges(np.zeros((2, 0), np.int64), num_nodes=0)
-    if pruner.family.needs_attributes and edges.attr_shape is None:
-        describe(empty, pruner.side, pruner.attributes, seed=0)
-    if pruner.weights == "similarity":
-        described(empty, pruner.side, 0)
+    attr = None if edges.attr_shape is None else np.zeros((0, *edges.attr_shape), edges.attr_dtype)
+    pruner.check_attributes(Graph.from_edges(np.zeros((2, 0), np.int64), num_nodes=0, edge_attr=attr))
 
 
-def _begins_sorted(edges: EdgeFiles, pruner: LocalPruner, rows: int) -> bool:
+def _begins_sorted(edges: EdgeFiles, pruner: PerOwner, rows: int) -> bool:
     """Whether the first edges come by owner."""
     batch = next(edges.batches(min(rows, 1 << 12)), None)
     owner = None if batch is None else batch.target if pruner.side == "in" else batch.source

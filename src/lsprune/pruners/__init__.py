@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from lsprune.pruners.contract import BudgetedPruner, LocalPruner, Pruner
+from lsprune.pruners.contract import BudgetedPruner, LocalPruner, PerOwner, Pruner
 
 from lsprune.pruners.lsp import LSP  # isort: skip  (first in the registry)
+from lsprune.pruners.fitted import FittedLSP
 from lsprune.pruners.guarded import Guarded
+from lsprune.pruners.presets import PaperLSP
 from lsprune.pruners.registry import PRUNERS, from_dict, load
 
-__all__ = ["LSP", "PRUNERS", "BudgetedPruner", "Guarded", "LocalPruner", "Pruner", "from_dict", "load"]
+__all__ = [
+    "LSP", "PRUNERS", "BudgetedPruner", "FittedLSP", "Guarded", "LocalPruner", "PaperLSP", "PerOwner", "Pruner",
+    "from_dict", "load",
+]  # fmt: skip

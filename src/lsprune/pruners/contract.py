@@ -1,28 +1,37 @@
-"""The pruner contract: options in, `mask(graph)` out."""
+"""The pruner contract: options in, `mask(graph)` out.
+
+Three phases, in this order: **fit** (the only place where floats of the data decide), **keys**, **select**.
+`PerOwner.mask_graph` shows them.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from lsprune import adapters
+from lsprune.attributes import Part
 from lsprune.checks import is_whole, short_repr, shown
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
+from lsprune.needs import Needs
+from lsprune.numeric.quantisation import Scale
 from lsprune.pruners.explanation import Explanation, explain_mask, explain_node
 from lsprune.pruners.relations import relation_masks
 from lsprune.pruners.saved import read_saved, write_saved
 from lsprune.selection.budget import quotas
-from lsprune.selection.choose import Source, choose
+from lsprune.selection.choose import KeySource, choose, has_choice
 from lsprune.selection.outcome import Outcome, owners_outcome
 from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
 from lsprune.selection.rules import SelectionRules
+
+ScaleOf = Callable[[str, Part, bool], Scale]  # (role, part, normalised) -> the scale of one part by itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +56,19 @@ class Pruner(ABC):
     def self_loops(self) -> str:
         """What becomes of self-loops."""
 
+    @property
+    def needs(self) -> Needs:
+        """Say what the pruner must know of a graph; by default, everything at once."""
+        return Needs(scope="graph", reason=f"{self.name} must see the whole graph at once")
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is nothing left to learn from a graph."""
+        return True
+
     @abstractmethod
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """What to keep of a `Graph`."""
+        """Decide what to keep of a `Graph`."""
 
     def fit(
         self,
@@ -58,27 +77,32 @@ class Pruner(ABC):
         categories: Mapping[str, int] | None = None,
         threads: int | None = None,
         executor: str | None = None,
-    ) -> Self:
-        """A pruner that has learned what it needs from `data` (the training graphs).
+    ) -> Pruner:
+        """Return a pruner that has learned what it needs from `data` (the training graphs).
 
         Args:
-            categories: how many values "x" or "edge_attr" may have where it is a category; default: those in `data`.
+            categories: the number of values of "x" or "edge_attr" if it is a category; default: those in `data`.
             executor: as in `prune`; what is learned is the same on each.
         """
         return self
 
+    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Pruner:
+        """Return the same pruner with another budget; a pruner without one stays as it is."""
+        return self
+
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
-        """True for every edge to keep, in the caller's edge order: bool array, list of arrays or dict by relation."""
+        """Return True for every edge to keep, in the caller's edge order: an array, a list of arrays or a dict."""
         adapter = adapters.find(data)
-        return adapter.masks(data, relation_masks(adapter.graphs(data), self, {}, runtime(threads, executor)).masks)
+        masks = relation_masks(adapter.graphs(data), self, {}, runtime(threads, executor)).masks
+        return adapter.masks(data, masks)
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
-        """Why each edge that `node` owns was kept or removed; print the result.
+        """Explain why each edge that `node` owns was kept or removed; print the result.
 
         >>> import numpy as np
-        >>> from lsprune import LSP
-        >>> graph = Graph.from_edges(np.array([[0, 1, 2], [3, 3, 3]]))
-        >>> sum(reason.kept for reason in LSP(k=1, hash="identity").explain(graph, 3).edges)
+        >>> from lsprune import LocalRandom
+        >>> graph = np.array([[0, 1, 2], [3, 3, 3]])
+        >>> sum(reason.kept for reason in LocalRandom(k=1).explain(graph, 3).edges)
         1
         """
         if not is_whole(node):
@@ -92,39 +116,40 @@ class Pruner(ABC):
         return explain_mask(graph, node, self.side, self.mask_graph(graph, run).mask, self.about)
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as plain data: what `from_dict`, TOML files, the command line and result lines use."""
-        options = {f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name not in _STATE}
+        """Return the options as plain data: what `from_dict`, TOML files, the command line and result lines use."""
+        options = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-        return {"method": self.name, **plain}
+        return {"pruner": self.name, **plain}
 
     @classmethod
-    def from_dict(cls, options: dict[str, Any]) -> Self:
-        """The pruner that `to_dict` described."""
-        options = dict(options)
-        if options.pop("method", cls.name) != cls.name:
-            raise OptionError(f"method must be {cls.name!r} for {cls.__name__}")
-        known = {f.name for f in dataclasses.fields(cls)}
-        for name in options:
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Build the pruner that `to_dict` described."""
+        return cls(**cls._keywords(options, {f.name for f in dataclasses.fields(cls)}))
+
+    @classmethod
+    def _keywords(cls, options: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
+        """Return the options without the pruner's name; raise OptionError for those that are not known."""
+        rest = dict(options)
+        if rest.pop("pruner", cls.name) != cls.name:
+            raise OptionError(f"pruner must be {cls.name!r} for {cls.__name__}")
+        for name in rest:
             if name not in known:
-                has = ", ".join(sorted(known - _STATE))
-                raise OptionError(f"{name} is not an option of {cls.name}; it has {has}")
-        if isinstance(options.get("attributes"), list):
-            options["attributes"] = tuple(options["attributes"])
-        return cls(**options)
+                raise OptionError(f"{name} is not an option of {cls.name}; it has {', '.join(sorted(known))}")
+        return {name: tuple(value) if isinstance(value, list) else value for name, value in rest.items()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pruner, with what it was fitted to, as one `.npz` file (JSON and arrays, no pickle)."""
+        """Write the pruner, with what it has learned, as one `.npz` file (JSON and arrays, no pickle)."""
         arrays, state = self._state()
         write_saved(path, self.to_dict(), state, arrays)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The pruner that `save` wrote."""
+    def load(cls, path: str | os.PathLike[str]) -> Pruner:
+        """Load the pruner that `save` wrote."""
         return cls.from_saved(path, *read_saved(path))
 
     @classmethod
-    def from_saved(cls, path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """The pruner in what was read from `path`."""
+    def from_saved(cls, path: str | os.PathLike[str], document: dict[str, Any], arrays: dict[str, Array]) -> Pruner:
+        """Build the pruner from what was read from `path`."""
         try:
             return cls.from_dict(document["pruner"])._with_state(arrays, document["state"])
         except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
@@ -133,16 +158,17 @@ class Pruner(ABC):
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         return {}, {}
 
-    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> Self:
+    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> Pruner:
         return self
-
-
-_STATE = {"fitted", "learned"}  # fields that hold what a pruner has learned, not options
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BudgetedPruner(SelectionRules, Pruner):
     """A pruner with a budget, `k` or `keep`; its other options are those of `SelectionRules`."""
+
+    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Self:
+        """Return the same pruner with another budget."""
+        return dataclasses.replace(self, k=k, keep=keep)
 
     def __repr__(self) -> str:
         """Show the options that differ from the defaults."""
@@ -150,27 +176,96 @@ class BudgetedPruner(SelectionRules, Pruner):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LocalPruner(BudgetedPruner):
+class PerOwner(Pruner):
     """A pruner that lets every owner choose among its own edges."""
 
+    @property
     @abstractmethod
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
-        """Where the keys of this graph's edges come from."""
+    def rules(self) -> SelectionRules:
+        """The budget and the other options that selection follows."""
+
+    @property
+    def replace(self) -> bool:
+        """Whether a step may take an edge that an earlier step took."""
+        return False
+
+    def functions_needed(self, steps: int) -> int:
+        """Return how many functions' keys decide the first `steps` steps; 1 if one key orders the edges."""
+        return 1
+
+    @abstractmethod
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+        """Say where the keys of this graph's edges come from; the pruner has been fitted."""
+
+    def check_attributes(self, graph: Graph) -> None:  # noqa: B027  (most baselines need none)
+        """Raise GraphError if the graph lacks attributes that the keys need; it may have no edges."""
+
+    def fit_graph(self, graph: Graph, runtime: Runtime) -> PerOwner:
+        """Return what `fit` returns for a `Graph`."""
+        return self
+
+    def without_weights(self) -> PerOwner:
+        """Return the same pruner without edge weights."""
+        return self
+
+    def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> PerOwner:
+        """Fit from scales that are computed elsewhere, part by part, as on Spark.
+
+        Args:
+            template: a graph without nodes and edges, whose attributes are of the right types and widths.
+            scale_of: scale_of(role, part, normalised) returns the scale of one part by itself. edges: their number.
+        """
+        raise OptionError(f"{self!r} must be fitted before: call fit on a part of the graph that fits into memory")
+
+    def fitted_parts(self, graph: Graph) -> dict[str, Part]:
+        """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
+        return {}
+
+    def fitted_keys(self, graph: Graph, owned: Owned, quota: Array | None, runtime: Runtime) -> KeySource:
+        """Fit on this graph if that was not done before and some owner has a choice; then return the keys.
+
+        Args:
+            quota: the most edges that each owner keeps; None for symmetric selection.
+        """
+        ready: PerOwner = self
+        if not self.is_fitted and has_choice(owned, quota, self.rules.k, replace=self.replace):
+            ready = self.fit_graph(graph, runtime)
+        return ready.key_source(graph, owned, runtime)
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """What to keep of a `Graph`."""
-        mode = self.symmetry(graph)
-        owned = group(graph, self, runtime)
-        source = self.source(graph, owned, runtime)
-        base = neighbour_base_of_owner(graph, self.side)
-        if mode:
-            taken = symmetric_mask(graph, self, mode, owned, source, base, runtime)
-            return owners_outcome(graph, owned, taken, self.self_loops, runtime)
-        quota = quotas(owned.indptr, graph, self, runtime)
-        taken = choose(owned, quota, source, base, self.seed, runtime, ranked=False)
-        return owners_outcome(graph, owned, taken, self.self_loops, runtime, quota)
+        """Group the edges by owner, fit, make keys, and let every owner select."""
+        rules = self.rules
+        mode = rules.symmetry(graph)
+        owned = group(graph, rules, runtime)
+        quota = None if mode else quotas(owned.indptr, graph, rules, runtime)
+        source = self.fitted_keys(graph, owned, quota, runtime)
+        base = neighbour_base_of_owner(graph, rules.side)
+        if quota is None:
+            taken = symmetric_mask(graph, rules, str(mode), owned, source, base, runtime)
+        else:
+            taken = choose(owned, quota, source, base, rules.seed, runtime, ranked=False)
+        return owners_outcome(graph, owned, taken, rules.self_loops, runtime, quota)
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
-        owned = group(graph, self, run)
-        source = self.source(graph, owned, run)
-        return explain_node(graph, self, node, self.mask_graph(graph, run).mask, owned, source, run)
+        owned = group(graph, self.rules, run)
+        ready = self if self.is_fitted else self.fit_graph(graph, run)
+        source = ready.key_source(graph, owned, run)
+        return explain_node(graph, self.rules, node, ready.mask_graph(graph, run).mask, owned, source, run)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LocalPruner(BudgetedPruner, PerOwner):
+    """A pruner that lets every owner choose among its own edges, with a budget: what baselines derive from.
+
+    A subclass is a frozen dataclass with `name`, `about`, `needs` and `key_source`; see `baselines.top_weight`.
+    """
+
+    @property
+    def needs(self) -> Needs:
+        """Say what the keys are made of. A subclass that does not say so is not pruned in batches (Spark)."""
+        return Needs(scope="neighbourhood", reason=f"{self.name} does not declare what its keys are made of (needs)")
+
+    @property
+    def rules(self) -> SelectionRules:
+        """The options themselves."""
+        return self

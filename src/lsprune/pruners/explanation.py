@@ -11,7 +11,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS
 from lsprune.kernels import Runtime
 from lsprune.selection.budget import quotas
-from lsprune.selection.choose import Source, choose, edge_keys
+from lsprune.selection.choose import KeySource, choose, edge_keys
 from lsprune.selection.owners import neighbour_base_of_owner
 from lsprune.selection.rules import SelectionRules
 
@@ -72,7 +72,7 @@ class _Keys:
 
 
 def explain_node(
-    graph: Graph, rules: SelectionRules, node: int, mask: Array, owned: Owned, source: Source, run: Runtime
+    graph: Graph, rules: SelectionRules, node: int, mask: Array, owned: Owned, source: KeySource, run: Runtime
 ) -> Explanation:
     """Why each edge that `node` owns is in `mask` or not."""
     degree = np.diff(owned.indptr)
@@ -125,7 +125,7 @@ def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
     return [Reason(int(e), node, bool(mask[e]), None, why[bool(mask[e])]) for e in found]
 
 
-def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
+def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: KeySource) -> str:
     rank = int(ranks[i])
     if rank and kept:
         if source.functions is not None and rank > source.functions:
@@ -143,7 +143,7 @@ def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: Source) -> str:
     return _beaten(i, ranks, keys, source)
 
 
-def _beaten(i: int, ranks: Array, keys: _Keys, source: Source) -> str:
+def _beaten(i: int, ranks: Array, keys: _Keys, source: KeySource) -> str:
     table = keys.table
     if source.functions is not None and keys.last_rank > source.functions:
         return f"beaten at every step; steps after {source.functions} go by function {source.functions + 1}"

@@ -146,19 +146,23 @@ class Guarded(Pruner):
         fitted = self.pruner.fit(data, categories=categories, threads=threads, executor=executor)
         return dataclasses.replace(self, pruner=fitted)
 
+    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Self:
+        """Return the same promises on the pruner with another budget."""
+        return dataclasses.replace(self, pruner=self.pruner.with_budget(k=k, keep=keep))
+
     def to_dict(self) -> dict[str, Any]:
-        """The options; protected edges, which belong to one graph, are left out."""
-        options = super().to_dict()
-        del options["protected"]
-        return {**options, "pruner": self.pruner.to_dict()}
+        """Return the options; protected edges, which belong to one graph, are left out."""
+        options = {name: value for name, value in vars(self).items() if name not in ("pruner", "protected")}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
+        return {"pruner": self.name, "inner": self.pruner.to_dict(), **plain}
 
     @classmethod
-    def from_dict(cls, options: dict[str, Any]) -> Self:
-        """The pruner that `to_dict` described, with the one within."""
-        inner = options.get("pruner")
-        if isinstance(inner, Mapping):
-            inner = from_dict(dict(inner))
-        return super().from_dict({**options, "pruner": inner})
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Build the pruner that `to_dict` described, with the one within."""
+        known = {f.name for f in dataclasses.fields(cls)} - {"pruner"} | {"inner"}
+        keywords = cls._keywords(options, known)
+        inner = keywords.pop("inner", None)
+        return cls(pruner=from_dict(inner) if isinstance(inner, Mapping) else inner, **keywords)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the promises and the pruner within, fitted or not; refused with protected edges, as of one graph."""

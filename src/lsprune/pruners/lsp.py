@@ -1,96 +1,65 @@
-"""LSP itself: which hash, which attributes, which preset."""
+"""LSP itself: its options, and how it is fitted."""
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self
-
-import numpy as np
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.checks import check_choice, check_flag, is_whole, set_number, shown
-from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError
+from lsprune.checks import check_choice, is_whole, shown
+from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError, warn
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import FAMILIES, Auto, Family, Projection, Threshold, family, family_from
-from lsprune.hashing.base import Keys, View
+from lsprune.hashing import FAMILIES, Family, Projection, family, family_from
+from lsprune.hashing.base import Keys
 from lsprune.kernels import Runtime, runtime
-from lsprune.numeric.quantisation import Scale, check_finite, check_fitted, fit_scales
+from lsprune.needs import Needs
+from lsprune.numeric.quantisation import Scale, alike, check_finite, fit_scales
 from lsprune.pruners.calibration import calibrated
-from lsprune.pruners.contract import LocalPruner
+from lsprune.pruners.contract import LocalPruner, PerOwner, ScaleOf
+from lsprune.pruners.fitted import FittedLSP, LearnedArray, view_of
 from lsprune.pruners.known_nodes import without_unknown
 from lsprune.pruners.registry import PRUNERS
-from lsprune.pruners.saved import NUMBERS, read_scales, read_small
-from lsprune.selection.choose import MOST_FUNCTIONS, TIES, Source
-from lsprune.selection.owners import bases, group
-from lsprune.weights.handicap import Handicap, check_weights, handicap, weighed
-from lsprune.weights.surroundings import ROLE, comparable, described
-
-MOST_REPLACED = 1 << 16  # steps with replacement, each of which looks at all edges of an owner
-
-
-@dataclass(frozen=True)
-class Learned:
-    """A small integer array that pruners can be compared by."""
-
-    shape: tuple[int, ...]
-    data: bytes
-
-    @classmethod
-    def of(cls, array: Array) -> Learned:
-        return cls(array.shape, array.astype("<i2").tobytes())
-
-    @property
-    def array(self) -> Array:
-        return np.frombuffer(self.data, "<i2").reshape(self.shape).astype(np.int16)
+from lsprune.pruners.saved import read_scales, read_small
+from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
+from lsprune.selection.owners import group
+from lsprune.weights import Weight, weight
+from lsprune.weights.surroundings import ROLE
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LSP(LocalPruner):
     """Locality-Sensitive Pruning: every owner keeps the edges whose attributes hash to the smallest keys.
 
-    `LSP(...)` is calibrated: rows L2-normalised, then centred and scaled; edge and neighbour attributes.
-    `LSP.paper(...)` is the paper's text, `LSP.published(...)` what its own runs did.
+    Attributes are normalised: rows divided by their L2 norm, then centred and scaled. `LSP.auto(...)` is the
+    recommended setting. `LSP.paper(...)` is the paper's text, `LSP.published(...)` what its own runs did.
 
     Args:
-        k, keep, side, symmetric, self_loops, pooled, seed: as for every pruner.
-        hash: a hash family, or its name with default options.
-        select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of function
-            257, except with `replace` or k of raw values); "bottom": the k smallest of one function.
-        replace: True is Algorithm 1 to the letter: the union of the k winners, so an owner may keep fewer than k.
-        ties: how equal keys are ordered: "hash" of (seed, step, neighbour), "id" of the neighbour, or "position".
+        k, keep: the budget, exactly one of them: the most edges an owner keeps, or the share of all edges to keep.
+        hash: a hash family, or its name with default options; "auto" is chosen by `fit`.
+        weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or a name
+            with default options: "degree", "jaccard", "similarity", "auto" (chosen by `fit`), "edge" or "edge:2" (a
+            column of edge_attr), "neighbour:0" (a column of the neighbour's x). With hash families of codes this is
+            weighted min-hash; with Projection, half the weight moves an edge back by `power` standard deviations.
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
-        values: "unit" (L2-normalised, centred, scaled) or "raw".
-        weights: prefer some edges, alike in every neighbourhood: "degree" those whose neighbour has few edges,
-            "jaccard" those whose ends have most of their neighbours in common, "edge" those with a large edge_attr (one
-            column, > 0), "edge:2" those with a large column 2 of it, "neighbour:0" those whose neighbour has a large
-            column 0 of x. "similarity" prefers those whose ends have like surroundings (their own attributes and those
-            of their neighbours); "auto" does so where less than a third of the edges is kept and noise on the
-            attributes does not change who is alike, and weighs nothing elsewhere; `fit` decides, and with hash="auto"
-            takes a projection to go with it. With hash families of codes weights are weighted min-hash.
-        power: how much: the weight is 1 / degree^power, jaccard^power, 2^(16 power cosine) or column^power. With
-            Projection, every doubling of the weight moves an edge forward by `power` standard deviations.
+        select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of
+            function 257); "bottom": the k smallest of one function.
+        side, symmetric, self_loops, pooled, seed: as for every pruner.
 
     >>> LSP(keep=0.5)
     LSP(keep=0.5)
+    >>> LSP(k=8, weights="degree")
+    LSP(k=8, weights=Degree(power=1.0))
     """
 
     name: ClassVar[str] = "lsp"
     about: ClassVar[str] = "locality-sensitive pruning: the edges whose attributes have the smallest hashes"
 
     hash: Family | str = field(default_factory=Projection)
-    select: Literal["functions", "bottom"] = "functions"
-    replace: bool = False
-    ties: Literal["hash", "id", "position"] = "hash"
+    weights: Weight | str | None = None
     attributes: tuple[str, ...] = ("edge", "neighbour")
-    values: Literal["unit", "raw"] = "unit"
-    weights: str | None = None
-    power: float = 1.0
-    fitted: tuple[tuple[str, Scale], ...] | None = field(default=None, repr=False)
-    learned: Learned | None = field(default=None, repr=False)
+    select: Literal["functions", "bottom"] = "functions"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -98,52 +67,45 @@ class LSP(LocalPruner):
             object.__setattr__(self, "hash", family(self.hash))
         if not isinstance(self.hash, Family):
             raise OptionError(f"hash must be a hash family or one of {', '.join(FAMILIES)}, got {shown(self.hash)}")
+        object.__setattr__(self, "weights", weight(self.weights))
         check_choice("select", self.select, ("functions", "bottom"))
-        check_choice("ties", self.ties, TIES)
-        check_choice("values", self.values, ("unit", "raw"))
         self._check_attributes()
-        check_weights(self.weights)
-        set_number(self, "power", lambda power: 0 <= power <= 64, "a number in [0, 64]")
-        check_flag("replace", self.replace)
-        object.__setattr__(self, "replace", bool(self.replace))
-        _check_fitted(self.fitted, self.learned)
-        if self.replace and self.keep is not None:
-            raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
-        if self.replace and (self.k or 0) > MOST_REPLACED:
-            raise OptionError(f"k must be at most {MOST_REPLACED} with replace=True, got {self.k}: every step is run")
-        if self.replace and self.select == "bottom":
-            raise OptionError('replace must be False with select="bottom": one function would take one edge k times')
         if self.family.needs_k and self.k is None:
             raise OptionError("k must be given with this hash: its signature depends on the number of functions")
 
     def _check_attributes(self) -> None:
-        given = self.attributes
-        known = isinstance(given, (list, tuple)) and all(isinstance(role, str) and role in PARTS for role in given)
-        if not known or not given:
-            raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {shown(given)}")
-        object.__setattr__(self, "attributes", tuple(role for role in PARTS if role in given))
-        if lacks := self.family.lacks(self.attributes):
-            raise OptionError(f"attributes must be more than {self.attributes}: hash {self.family.name} needs {lacks}")
+        roles = self.attributes
+        known = isinstance(roles, (list, tuple)) and all(isinstance(role, str) and role in PARTS for role in roles)
+        if not known or not roles:
+            raise OptionError(f"attributes must be a tuple of some of {', '.join(PARTS)}, got {shown(roles)}")
+        object.__setattr__(self, "attributes", tuple(role for role in PARTS if role in roles))
+        if missing := self.family.missing_parts(self.attributes):
+            raise OptionError(
+                f"attributes must be more than {self.attributes}: hash {self.family.name} needs {missing}"
+            )
+
+    @classmethod
+    def auto(cls, *, k: int | None = None, keep: float | None = None, **rules: Any) -> LSP:
+        """Return the recommended setting: `fit` chooses the hash, the attributes and the weights from the data.
+
+        >>> LSP.auto(keep=0.3)
+        LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0))
+        """
+        return cls(k=k, keep=keep, hash="auto", weights="auto", **rules)
 
     @classmethod
     def paper(cls, kind: Literal["p", "t"], *, k: int, seed: int = 0) -> LSP:
-        """LSP-P or LSP-T as the paper's text has it."""
-        check_choice("kind", kind, ("p", "t"))
-        chosen = Projection(l=1.0) if kind == "p" else Threshold(digest="md5", sparsity=None)
-        return cls(k=k, hash=chosen, side="out", attributes=PARTS, values="raw", ties="position", seed=seed)
+        """Return LSP-P or LSP-T as the paper's text has it."""
+        from lsprune.pruners.presets import paper
+
+        return paper(kind, k=k, seed=seed)
 
     @classmethod
     def published(cls, kind: Literal["p", "t"], *, k: int, sparsity: int = 25, seed: int = 0) -> LSP:
-        """LSP-P or LSP-T as the paper's own runs computed it."""
-        check_choice("kind", kind, ("p", "t"))
-        chosen = (
-            Projection(l=1.0, offset="normal", sparsity=sparsity)
-            if kind == "p"
-            else Threshold(digest="affine", sparsity=sparsity, mean=1.0)
-        )
-        return cls(
-            k=k, hash=chosen, side="out", attributes=PARTS, values="raw", ties="position", self_loops="edge", seed=seed
-        )
+        """Return LSP-P or LSP-T as the paper's own runs computed it."""
+        from lsprune.pruners.presets import published
+
+        return published(kind, k=k, sparsity=sparsity, seed=seed)
 
     @property
     def family(self) -> Family:
@@ -152,23 +114,74 @@ class LSP(LocalPruner):
         return self.hash
 
     @property
-    def functions(self) -> int | None:
-        """How many steps have a hash function of their own; None: all (as in the paper's presets), or all share one."""
-        as_published = self.replace or (self.values == "raw" and self.k is not None)
-        return None if as_published or self.select == "bottom" else MOST_FUNCTIONS
+    def weight(self) -> Weight | None:
+        """The edge weight."""
+        assert self.weights is None or isinstance(self.weights, Weight)
+        return self.weights
 
     @property
-    def calibrates(self) -> bool:
+    def normalised(self) -> bool:
+        """Whether attributes are L2-normalised, centred and scaled; else raw values, as in the paper's presets."""
+        return True
+
+    @property
+    def tie_rule(self) -> int:
+        """How equal keys are ordered: an index into TIES."""
+        return TIES.index("hash")
+
+    @property
+    def functions(self) -> int | None:
+        """How many steps have a hash function of their own; None: all (as in the paper's presets), or all share one."""
+        return None if self.select == "bottom" else MAX_FUNCTIONS
+
+    def functions_needed(self, steps: int) -> int:
+        """Return how many functions' keys decide the first `steps` steps."""
+        if self.select == "bottom":
+            return 1
+        return steps if self.functions is None else min(steps, self.functions + 1)
+
+    @property
+    def chosen_by_fit(self) -> bool:
         """Whether `fit` has something to choose: the hash or the weights."""
-        return isinstance(self.hash, Auto) or self.weights == "auto"
+        return self.family.chosen_by_fit or (self.weight is not None and self.weight.chosen_by_fit)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether there is nothing to learn: the hash looks at no attributes, and no weight does."""
+        learns = self.family.needs_attributes or self.family.learns or self.chosen_by_fit
+        return not learns and (self.weight is None or not self.weight.learns)
+
+    @property
+    def needs(self) -> Needs:
+        """Combine what the hash, the weights and the ties need; attributes are those that were asked for."""
+        roles = self.attributes if self.family.needs_attributes else ()
+        return self.needs_of(roles)
+
+    def needs_of(self, roles: tuple[str, ...]) -> Needs:
+        """Say what is needed if these parts are hashed."""
+        table = "owner" not in self.family.uses(roles) and not self.replace
+        needs = self.family.needs | Needs(
+            owner="owner" in roles, neighbour="neighbour" in roles, edge="edge" in roles, key_table=table,
+            position=TIES[self.tie_rule] == "position",
+        )  # fmt: skip
+        return needs if self.weight is None else needs | self.weight.needs
+
+    def without_weights(self) -> LSP:
+        """Return the same pruner without edge weights."""
+        return replace(self, weights=None)
+
+    def for_trials(self, k: int) -> LSP:
+        """Return the pruner as candidates for "auto" are compared: k edges per owner, without weights and pairs."""
+        return replace(self, k=k, keep=None, symmetric=None, weights=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as plain data; those of the hash, and of the families within it, with their names."""
-        return {**super().to_dict(), "hash": self.family.to_dict()}
+        """Return the options as plain data; those of the hash and of the weights as tables with their names."""
+        weights = None if self.weight is None else self.weight.to_dict()
+        return {**super().to_dict(), "hash": self.family.to_dict(), "weights": weights}
 
     @classmethod
-    def from_dict(cls, options: dict[str, Any]) -> Self:
-        """The pruner that `to_dict` described."""
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Build the pruner that `to_dict` described."""
         given = options.get("hash")
         return super().from_dict({**options, "hash": family_from(given)} if isinstance(given, Mapping) else options)
 
@@ -179,12 +192,12 @@ class LSP(LocalPruner):
         categories: Mapping[str, int] | None = None,
         threads: int | None = None,
         executor: str | None = None,
-    ) -> LSP:
-        """A pruner whose scales come from `data` (the training graphs): use it on every other graph too.
+    ) -> FittedLSP:
+        """Return a pruner whose scales come from `data` (the training graphs): use it on every other graph too.
 
         Args:
-            categories: how many values "x" or "edge_attr" may have where it is a category, so that graphs to come may
-                have values that `data` lacks. Default: one more than the largest in `data`.
+            categories: the number of values of "x" or "edge_attr" if it is a category, so that later graphs may have
+                values that `data` lacks. Default: one more than the largest in `data`.
             executor: as in `prune`; what is learned is the same on each.
 
         >>> ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
@@ -192,171 +205,110 @@ class LSP(LocalPruner):
         >>> LSP(keep=0.5).fit(seen, categories={"x": 6}).mask(rare).shape
         (4,)
         """
-        sizes = _checked_categories(categories or {})
+        sizes = _category_sizes(categories or {})
         graphs = adapters.find(data).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
-        return self.fitted_on(graphs[None], runtime(threads, executor), sizes)
+        return self.fit_graph(graphs[None], runtime(threads, executor), sizes)
 
-    def fitted_on(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None = None) -> LSP:
-        """What `fit` gives for a `Graph`; `sizes` are numbers of category values by part."""
-        graph = without_unknown(graph, run)
-        if self.calibrates:
-            return calibrated(self, graph, run).fitted_on(graph, run, sizes)
-        bare = dataclasses.replace(self, fitted=None, learned=None)
-        ready = bare._fitted_hash(graph, run, sizes) if self.family.needs_attributes else bare
-        if self.weights != "similarity":
-            return ready
-        part = described(graph, self.side, self.seed, size=(sizes or {}).get("neighbour"))
-        scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
-        if graph.num_edges > 1 and not any(scale.spread):
-            said = "all nodes have the same attributes: nobody is more like the owner than others"
-            warnings.warn(said, ConstantWarning, stacklevel=2)
-        return dataclasses.replace(ready, fitted=(*(ready.fitted or ()), (ROLE, scale)))
+    def fit_graph(self, graph: Graph, runtime: Runtime, sizes: Mapping[str, int] | None = None) -> FittedLSP:
+        """Return what `fit` returns for a `Graph`; `sizes` are numbers of category values by part."""
+        graph = without_unknown(graph, runtime)
+        if self.chosen_by_fit:
+            return calibrated(self, graph, runtime).fit_graph(graph, runtime, sizes)
+        scales, learned = self._fit_hash(graph, runtime, sizes) if self.family.needs_attributes else ({}, None)
+        if self.weight is not None:
+            scales |= self.weight.fit(graph, self.side, self.seed, runtime, sizes or {})
+        return FittedLSP(options=self, scales=tuple(scales.items()), learned=learned)
 
-    def _ready(self, graph: Graph, run: Runtime) -> LSP:
-        """This pruner if it was fitted, else one that is fitted on the graph."""
-        if self.fitted is None:
-            return self.fitted_on(graph, run)
-        hashed = [role for role, _ in self.fitted if role != ROLE]
-        weighs = self.weights != "auto" and (self.weights != "similarity" or len(hashed) < len(self.fitted))
-        if not weighs or (self.family.needs_attributes and not hashed):
-            raise OptionError("hash and weights must be those that the pruner was fitted with; fit it again")
-        return self
-
-    def _fitted_hash(self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None) -> LSP:
-        """With the scales of the parts that are hashed, and what the family learns."""
-        parts = self._parts(graph, self.attributes, sizes)
-        scales = fit_scales(parts, unit=self.values == "unit", runtime=run)
-        if self.values == "unit" and graph.num_edges > 1 and not any(any(scale.spread) for scale in scales.values()):
-            said = "all attributes that are hashed are constant: every edge looks alike, and ties are broken at random"
-            warnings.warn(said, ConstantWarning, stacklevel=2)
-        ready = dataclasses.replace(self, fitted=tuple(scales.items()), learned=None)
+    def _fit_hash(
+        self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None
+    ) -> tuple[dict[str, Scale], LearnedArray | None]:
+        """Learn the scales of the parts that are hashed, and what the family learns."""
+        scales = fit_scales(self.parts(graph, self.attributes, sizes), unit=self.normalised, runtime=run)
+        self._warn_constant(scales, graph.num_edges)
         if not self.family.learns:
-            return ready
-        view = ready._view(graph, group(graph, self, run), 1, run)
-        return dataclasses.replace(ready, learned=Learned.of(self.family.learn(view)))
+            return scales, None
+        view = view_of(self, tuple(scales.items()), None, graph, group(graph, self, run), 1, run)
+        return scales, LearnedArray.of(self.family.learn(view))
 
-    def source(self, graph: Graph, owned: Owned, runtime: Runtime) -> Source:
-        """Keys from the hash family; an unfitted pruner is fitted on this graph first."""
-        made: list[tuple[LSP, View]] = []
+    def _warn_constant(self, scales: Mapping[str, Scale], edges: int) -> None:
+        if self.normalised and edges > 1 and not any(any(scale.spread) for scale in scales.values()):
+            message = "all attributes that are hashed are constant: all edges have equal keys, and ties decide"
+            warn(message, ConstantWarning)
 
-        def keys(first: int, count: int, total: int) -> Keys:
-            if not made:  # only when some owner has a choice to make
-                fitted = self._ready(graph, runtime)
-                every = self.replace or self.select == "bottom"  # steps say nothing about what is needed
-                view = fitted._view(graph, owned, total, runtime, needs_all=every, occurring=True)
-                made.append((fitted, view))
-            ready, view = made[0]
-            found = ready.family.keys(view, first, count)
-            return found if ready.weights is None else weighed(found, view, ready._handicap(graph, view), count)
-
-        def check() -> None:
-            if self.family.needs_attributes and graph.num_edges and not made:
-                check_finite(self._parts(graph, self.attributes, _sizes(self.fitted)), runtime)
-            asked = self.weights == "similarity" or (self.weights == "auto" and comparable(graph))
-            if asked and graph.num_edges and not made:
-                scale = dict(self.fitted or ()).get(ROLE)
-                check_finite({ROLE: described(graph, self.side, self.seed, scale=scale)}, runtime)
-
-        def added(start: int, stop: int) -> Array | None:
-            ready, view = made[0]
-            return None if ready.weights is None else ready._handicap(graph, view).of(owned, start, stop)
-
-        ties, bottom = TIES.index(self.ties), self.select == "bottom"
-        return Source(
-            keys, bottom=bottom, replace=self.replace, ties=ties, check=check, added=added, functions=self.functions
+    def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> FittedLSP:
+        """Fit from scales that are computed elsewhere, part by part, as on Spark."""
+        if self.family.learns or self.chosen_by_fit:
+            raise OptionError(
+                f"hash {self.family.name} must be fitted before: it learns from all edges at once; call fit on a part "
+                "of the graph that fits into memory"
+            )
+        parts = self.parts(template, self.attributes, None)
+        scales = alike(
+            {role: scale_of(role, part, self.normalised) for role, part in parts.items()}, unit=self.normalised
         )
+        self._warn_constant(scales, edges)
+        return FittedLSP(options=self, scales=tuple(scales.items()))
 
-    def _parts(
+    def parts(
         self, graph: Graph, asked: tuple[str, ...], sizes: Mapping[str, int] | None, occurring: bool = False
     ) -> dict[str, Part]:
+        """Describe the edges of a graph; see `attributes.describe`."""
         parts = describe(graph, self.side, asked, seed=self.seed, sizes=sizes, occurring=occurring)
-        if lacks := self.family.lacks(parts):
-            raise GraphError(f"the graph lacks what hash {self.family.name} needs: {lacks}")
+        if missing := self.family.missing_parts(parts):
+            raise GraphError(f"the graph lacks what hash {self.family.name} needs: {missing}")
         return parts
 
-    def _handicap(self, graph: Graph, view: View) -> Handicap:
-        """What is added to the keys of each neighbour or edge, made once."""
-        if "handicap" not in view.cache:
-            unit = self.family.doubling(view)
-            if not unit:
-                raise OptionError(f"weights must be None with {self.family!r} and values={self.values!r}")
-            assert self.weights is not None
-            power = round(self.power * (1 << 16))
-            scale = dict(self.fitted or ()).get(ROLE)
-            view.cache["handicap"] = handicap(graph, view, self.side, self.weights, power, unit, scale)
-        made: Handicap = view.cache["handicap"]
-        return made
+    def check_attributes(self, graph: Graph) -> None:
+        """Raise GraphError if the graph has no attributes to hash, or none that the weights compare."""
+        if self.family.needs_attributes:
+            describe(graph, self.side, self.attributes, seed=self.seed)
+        if self.weight is not None:
+            self.weight.check_attributes(graph, self.side)
 
-    def _view(
-        self, graph: Graph, owned: Owned, steps: int, run: Runtime, *, needs_all: bool = True, occurring: bool = False
-    ) -> View:
-        """What the family may look at; `occurring`: rows of categories for the values that occur, see `describe`."""
-        total = self.k or steps
-        scales = {role: scale for role, scale in self.fitted or () if role != ROLE}
-        needs = self.family.needs_attributes
-        parts = self._parts(graph, tuple(scales), _sizes(self.fitted), occurring) if needs else {}
-        check_fitted(parts, scales)
-        return View(
-            owned=owned, parts=parts, scales=scales, calibrated=self.values == "unit", seed=self.seed, total=total,
-            needed=total if needs_all else steps, functions=steps,
-            neighbours=graph.num_sources if self.side == "in" else graph.num_targets,
-            neighbour_base=bases(graph, self.side)[1], runtime=run,
-            race=self.weights is not None, learned=None if self.learned is None else self.learned.array,
-        )  # fmt: skip
+    def check_graph(self, graph: Graph, runtime: Runtime) -> None:
+        """Raise GraphError if the graph lacks attributes that fit would look at, or they are not finite."""
+        if graph.num_edges and self.family.needs_attributes:
+            check_finite(self.parts(graph, self.attributes, None), runtime)
+        if graph.num_edges and self.weight is not None:
+            self.weight.check(graph, self.side, self.seed, runtime, {})
 
-    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        if self.fitted is None:
-            return {}, {}
-        arrays: dict[str, Array] = {}
-        for role, scale in self.fitted:
-            arrays[f"{role}.centre"] = np.array(scale.centre, np.int32)
-            arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
-        if self.learned is not None:
-            arrays["learned"] = self.learned.array
-        return arrays, {role: {name: getattr(scale, name) for name in NUMBERS} for role, scale in self.fitted}
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+        """Return the keys if there is nothing to learn; else a source for a graph where no owner has a choice."""
+        if self.is_fitted:
+            return FittedLSP(options=self).key_source(graph, owned, runtime)
+        return KeySource(_no_keys, replace=self.replace, check=lambda: self.check_graph(graph, runtime))
 
-    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> LSP:
+    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> PerOwner:
         if not state:
             return self
+        state = state["scales"]
         hashed = {role: values for role, values in state.items() if role != ROLE}
-        scales = read_scales(hashed, arrays, PARTS, unit=self.values == "unit")
+        scales = read_scales(hashed, arrays, PARTS, unit=self.normalised)
         learned = read_small(arrays, "learned") if "learned" in arrays else None
-        if hashed and (fault := self.family.learned_fault(learned, {role: scales[role].dim for role in scales})):
-            raise FormatError(fault)
+        dims = {role: scale.dim for role, scale in scales.items()}
+        if hashed and (problem := self.family.learned_problem(learned, dims)):
+            raise FormatError(problem)
         if ROLE in state:
             scales |= read_scales({ROLE: state[ROLE]}, arrays, (ROLE,), unit=True)
-        kept = None if learned is None else Learned.of(learned)
-        return dataclasses.replace(self, fitted=tuple(scales.items()), learned=kept)
+        kept = None if learned is None else LearnedArray.of(learned)
+        return FittedLSP(options=self, scales=tuple(scales.items()), learned=kept)
 
 
-def _check_fitted(fitted: Any, learned: Any) -> None:
-    """Raise unless these are what `fit` puts there."""
-    pairs = fitted if isinstance(fitted, tuple) else ((),)
-    if fitted is not None and not all(_is_scale(pair) for pair in pairs):
-        raise OptionError(f"fitted must be what fit learned, got {shown(fitted)}")
-    if learned is not None and not isinstance(learned, Learned):
-        raise OptionError(f"learned must be what fit learned, got {shown(learned)}")
+def _no_keys(first: int, count: int, total: int) -> Keys:
+    raise OptionError("the pruner must be fitted before keys are made")
 
 
-def _is_scale(pair: Any) -> bool:
-    return isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) and isinstance(pair[1], Scale)
-
-
-def _checked_categories(given: Mapping[str, int]) -> dict[str, int]:
-    """The number of values by part, from what a user says by name."""
+def _category_sizes(categories: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of values by part, from what a user says by name."""
     roles = {"x": ("owner", "neighbour"), "edge_attr": ("edge",)}
-    for name, count in given.items():
+    for name, count in categories.items():
         if name not in roles:
             raise OptionError(f"categories must be of x or edge_attr, got {name!r}")
         if not is_whole(count) or count < 1:
             raise OptionError(f"categories of {name} must be a whole number >= 1, got {shown(count)}")
-    return {role: int(count) for name, count in given.items() for role in roles[name]}
-
-
-def _sizes(fitted: tuple[tuple[str, Scale], ...] | None) -> dict[str, int] | None:
-    return None if fitted is None else {role: scale.categories for role, scale in fitted}
+    return {role: int(count) for name, count in categories.items() for role in roles[name]}
 
 
 PRUNERS.add(LSP)

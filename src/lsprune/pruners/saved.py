@@ -25,7 +25,7 @@ from lsprune.files.npy import read_npz, write_npz
 from lsprune.graph import Array
 from lsprune.numeric.quantisation import Scale, alike
 
-FORMAT = 1
+FORMAT = 2  # 1: options of lsprune 0.1.0, see `upgraded`
 NUMBERS = ("exponent", "unit", "shift", "categories")  # of a scale, in the JSON document
 MOST_BYTES = 1 << 30  # of all arrays: two codebooks of 2^20 words with 128 columns take half
 MOST_JSON = 1 << 20  # bytes of the options
@@ -54,9 +54,61 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
             raise ValueError("its options are not a table")
     except (FormatError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not a saved pruner: {error}") from None
-    if version != FORMAT:
-        raise FormatError(f"{path} was written in format {shown(version)}, this version reads {FORMAT}")
-    return document, arrays
+    if version not in (1, FORMAT):
+        raise FormatError(f"{path} was written in format {shown(version)}, this version reads 1 and {FORMAT}")
+    try:
+        return document if version == FORMAT else _from_format_1(document), arrays
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not a saved pruner of lsprune 0.1.0: {error}") from None
+
+
+def _from_format_1(document: dict[str, Any]) -> dict[str, Any]:
+    state = document["state"]
+    return {**document, "pruner": upgraded(document["pruner"]), "state": {"scales": state} if state else {}}
+
+
+def upgraded(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a pruner as lsprune 0.1.0 wrote them in the form of this version.
+
+    >>> old = {"method": "lsp", "k": 3, "weights": "degree", "power": 0.4, "values": "unit", "replace": False}
+    >>> upgraded({**old, "ties": "hash"})
+    {'pruner': 'lsp', 'k': 3, 'weights': {'name': 'degree', 'power': 0.4}}
+    """
+    rest = dict(options)
+    name = rest.pop("method", "")
+    if name == "guarded":
+        return {"pruner": name, **rest, "inner": upgraded(rest.pop("pruner"))}
+    if name != "lsp":
+        return {"pruner": name, **rest}
+    paper = {option: rest.pop(option) for option in _PAPER if option in rest}
+    changed = {option: value for option, value in paper.items() if value != _PAPER[option]}
+    power, weights = rest.pop("power", 1.0), rest.get("weights")
+    if weights is not None:
+        rest["weights"] = {**_weight_table(weights), "power": power}
+    if isinstance(rest.get("hash"), Mapping):
+        rest["hash"] = _upgraded_family(rest["hash"])
+    return {"pruner": "lsp-paper" if changed else "lsp", **rest, **changed}
+
+
+_PAPER = {"values": "unit", "replace": False, "ties": "hash"}  # options that only `PaperLSP` has, and their defaults
+
+
+def _weight_table(name: str) -> dict[str, Any]:
+    part, _, column = name.partition(":")
+    if part not in ("edge", "neighbour"):
+        return {"name": name}
+    return {"name": "column", "part": part, "column": int(column) if column else None}
+
+
+def _upgraded_family(options: Mapping[str, Any]) -> dict[str, Any]:
+    table = {key: _upgraded_family(value) if isinstance(value, Mapping) else value for key, value in options.items()}
+    for old, option, plain in (("projection", "offset", "uniform"), ("threshold", "digest", "mix")):
+        if table.get("name") == old and option in table:
+            if table[option] == plain:
+                del table[option]
+            else:
+                table["name"] = f"paper-{old}"
+    return table
 
 
 def _check_sizes(path: Path) -> None:

@@ -15,19 +15,21 @@ from lsprune.selection.owners import OWNERS, over_owners
 
 TIES = ("hash", "id", "position")
 FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
-MOST_FUNCTIONS = 256  # later steps have no function of their own: hubs would take time in the square of their degree
+MAX_FUNCTIONS = 256  # later steps share one function: hubs would take time in the square of their degree
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class KeySource:
     """Where the keys of a selection come from.
 
-    keys(first, count, total) gives the keys of the steps first+1 .. first+count out of `total`; `bottom`: every step
-    uses the one key of step 1; `replace`: a step may take what an earlier one took; `ties`: index into TIES; `check`:
-    called instead of `keys` when nobody has a choice to make, for errors that must not depend on that; `added`: what
-    weights added to the keys of some slots, once there are keys; None where there are no weights; `functions`: how many
-    steps have a function of their own: the steps after them all go by the next function and its tie order, so that they
-    take what is left from the smallest key up. None: every step has its own.
+    Args:
+        keys: keys(first, count, total) returns the keys of the steps first+1 .. first+count out of `total`.
+        bottom: every step uses the one key of step 1. replace: a step may take what an earlier one took.
+        ties: index into TIES.
+        check: called instead of `keys` if no owner has a choice to make, for errors that must not depend on that.
+        added: what weights added to the keys of some slots, once there are keys; None without weights.
+        functions: number of steps with a function of their own. The steps after them all go by the next function and
+            its tie order, so that they take what is left from the smallest key up. None: every step has its own.
     """
 
     keys: Callable[[int, int, int], Keys]
@@ -38,9 +40,29 @@ class Source:
     added: Callable[[int, int], Array | None] = lambda start, stop: None
     functions: int | None = None
 
+    @classmethod
+    def of_edges(cls, keys: Callable[[int, int], Array]) -> KeySource:
+        """Build a source of one key for each edge, the smallest first.
+
+        Args:
+            keys: keys(lo, hi) returns int64 keys of the slots of the owners lo..hi, `[slots]`.
+        """
+        return cls(lambda first, count, total: EdgeKeys(lambda lo, hi: keys(lo, hi)[:, None]), bottom=True)
+
+
+def has_choice(owned: Owned, quota: Array | None, k: int | None, *, replace: bool) -> bool:
+    """Say whether some owner has to choose; if not, no key is ever needed.
+
+    Args:
+        quota: the most edges that each owner keeps; None for symmetric selection, which ranks edges.
+    """
+    if quota is None:
+        return bool(owned.neighbour.shape[0]) and k != 0
+    return _steps_needed(owned.indptr, quota, ranked=False, replace=replace) > 0
+
 
 def choose(
-    owned: Owned, quota: Array, source: Source, bases: Array, seed: int, runtime: Runtime, *, ranked: bool,
+    owned: Owned, quota: Array, source: KeySource, bases: Array, seed: int, runtime: Runtime, *, ranked: bool,
     stop: Callable[[Array], bool] | None = None,
 ) -> Array:  # fmt: skip
     """What each slot got: 0 not taken, else taken; with `ranked`, the step at which it was taken.
@@ -54,7 +76,7 @@ def choose(
     if source.bottom:
         _in_order_of(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
         return ranks if ranked else taken
-    needed = _steps_needed(owned.indptr, quota, ranked, source.replace)
+    needed = _steps_needed(owned.indptr, quota, ranked=ranked, replace=source.replace)
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
         source.check()
         for lo, hi in spans(quota.shape[0], OWNERS):
@@ -76,7 +98,7 @@ def choose(
 
 
 def _in_order_of(
-    keys: Keys, owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime,
+    keys: Keys, owned: Owned, quota: Array, source: KeySource, bases: Array, seed: np.uint64, runtime: Runtime,
     ranked: bool, first: int, taken: Array, ranks: Array,
 ) -> None:  # fmt: skip
     """All steps after the first `first` ones, by one function."""
@@ -96,7 +118,7 @@ def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Ca
     return left
 
 
-def _steps_needed(indptr: Array, quota: Array, ranked: bool, replace: bool) -> int:
+def _steps_needed(indptr: Array, quota: Array, *, ranked: bool, replace: bool) -> int:
     """The most steps that an owner with a choice to make has; the others keep all they have."""
     most = 0
     for lo, hi in spans(quota.shape[0], OWNERS):
@@ -113,7 +135,7 @@ def _note(taken: Array, first: int, ranks: Array) -> None:
 
 
 def _one_block(
-    owned: Owned, quota: Array, source: Source, bases: Array, seed: np.uint64, runtime: Runtime, ranked: bool,
+    owned: Owned, quota: Array, source: KeySource, bases: Array, seed: np.uint64, runtime: Runtime, ranked: bool,
     first: int, count: int, total: int, taken: Array,
 ) -> None:  # fmt: skip
     module = runtime.module

@@ -11,7 +11,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.selection.budget import target_count
-from lsprune.selection.choose import FOREVER, Source, choose
+from lsprune.selection.choose import FOREVER, KeySource, choose
 from lsprune.selection.owners import node_base, which_graph
 from lsprune.selection.rules import SelectionRules
 
@@ -89,7 +89,7 @@ def pair_up(owner: Array, neighbour: Array, nodes: int) -> Pairs:
 
 
 def symmetric_mask(
-    graph: Graph, rules: SelectionRules, mode: str, owned: Owned, source: Source, bases: Array, runtime: Runtime
+    graph: Graph, rules: SelectionRules, mode: str, owned: Owned, source: KeySource, bases: Array, runtime: Runtime
 ) -> Array:
     """taken `[slots]`: both directions of every kept pair.
 

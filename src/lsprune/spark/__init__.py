@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lsprune.errors import MissingDependency
-from lsprune.pruners import LSP, Pruner
+from lsprune.pruners import Pruner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -74,7 +74,7 @@ def prune_spark(
 def fit_spark(
     edges: DataFrame,
     nodes: DataFrame | None,
-    pruner: LSP,
+    pruner: Pruner,
     *,
     source: str = "source",
     target: str = "target",
@@ -85,8 +85,8 @@ def fit_spark(
     targets: DataFrame | None = None,
     target_id: str | None = None,
     target_features: str | Sequence[str] | None = None,
-) -> LSP:
-    """The pruner fitted on these tables, equal to `pruner.fit` on the same graph in memory; arguments as above."""
+) -> Pruner:
+    """Fit the pruner on these tables: equal to `pruner.fit` on the same graph in memory. Arguments as above."""
     _check_installed()
     from lsprune.spark.plan import Tables, fit_on
     from lsprune.spark.workers import check_workers

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from lsprune.graph import Array
 from lsprune.numeric.random_numbers import OWNER, draw
-from lsprune.pruners import LocalPruner
 from lsprune.selection.budget import share_of
+from lsprune.selection.rules import SelectionRules
 from lsprune.spark.frames import numbers
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ class Budget:
         return quota
 
 
-def budget(pruner: LocalPruner, degrees: DataFrame | None) -> tuple[Budget, int | None]:
+def budget(rules: SelectionRules, degrees: DataFrame | None) -> tuple[Budget, int | None]:
     """What the owners keep, and the largest degree if known; `degrees` (owner, degree) are needed for `keep`."""
-    if pruner.k is not None:
-        return Budget(pruner.k), None
-    assert pruner.keep is not None and degrees is not None
+    if rules.k is not None:
+        return Budget(rules.k), None
+    assert rules.keep is not None and degrees is not None
     counted = degrees.groupBy("degree").count().toArrow()
     degree, count = (numbers(counted.column(name)).astype(np.int64) for name in ("degree", "count"))
-    level, left = share_of(pruner.keep, degree, count)
-    last = _last(degrees.where(f"degree > {level}"), left, pruner.seed) if left else None
-    return Budget(level, pruner.seed, last), int(degree.max(initial=0))
+    level, left = share_of(rules.keep, degree, count)
+    last = _last(degrees.where(f"degree > {level}"), left, rules.seed) if left else None
+    return Budget(level, rules.seed, last), int(degree.max(initial=0))
 
 
 def _last(owners: DataFrame, left: int, seed: int) -> tuple[int, int]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,15 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lsprune.attributes import CategoryRows, DenseRows, Part, category_rows, describe
-from lsprune.errors import ConstantWarning, GraphError, OptionError
+from lsprune.attributes import CategoryRows, DenseRows, Part, category_rows
+from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import (
     Sample,
     Scale,
-    alike,
-    check_fitted,
     column_coarser,
     column_fine,
     column_finest,
@@ -33,7 +29,7 @@ from lsprune.numeric.quantisation import (
     unit_centre,
     unit_scale,
 )
-from lsprune.pruners import LSP
+from lsprune.pruners import PerOwner
 from lsprune.spark.folds import Attributes, top
 from lsprune.spark.frames import Facts, Values, column, numbers
 
@@ -57,49 +53,35 @@ class Items:
 Ends = tuple[Items | None, Items | None]  # tables of sources and of targets; one object twice where they are one kind
 
 
-def fitted(pruner: LSP, nodes: Ends, edges: Items) -> LSP:
-    """The pruner fitted on these tables, equal to the one fitted in memory."""
-    if not pruner.family.needs_attributes:
+def fitted(pruner: PerOwner, nodes: Ends, edges: Items) -> PerOwner:
+    """Fit the pruner on these tables; the result is equal to the one fitted in memory."""
+    if pruner.is_fitted:
         return pruner
-    if pruner.family.learns or pruner.family.name == "auto":
-        raise OptionError(
-            f"hash {pruner.family.name} must be fitted before it comes to Spark: it learns from all edges at once; "
-            f"call fit on a part of the graph that fits into memory"
-        )
-    parts = describe(_template(nodes, edges), pruner.side, pruner.attributes, seed=pruner.seed)
-    if lacks := pruner.family.lacks(parts):
-        raise GraphError(f"the graph lacks what hash {pruner.family.name} needs: {lacks}")
-    unit, done, tables = pruner.values == "unit", dict[int, Scale](), _by_role(pruner, nodes, edges)
-    for role, part in parts.items():
+    done, tables = dict[int, Scale](), _by_role(pruner, nodes, edges)
+
+    def scale_of(role: str, part: Part, normalised: bool) -> Scale:
         items = tables[role]
         assert items is not None
         if id(items) not in done:
-            done[id(items)] = _scale(part, items, unit, pruner.seed)
-    scales = alike({role: done[id(tables[role])] for role in parts}, unit=unit)
-    if unit and edges.facts.count > 1 and not any(any(scale.spread) for scale in scales.values()):
-        said = "all attributes that are hashed are constant: every edge looks alike, and ties are broken at random"
-        warnings.warn(said, ConstantWarning, stacklevel=3)
-    return dataclasses.replace(pruner, fitted=tuple(scales.items()), learned=None)
+            done[id(items)] = _scale(part, items, normalised, pruner.rules.seed)
+        return done[id(items)]
+
+    return pruner.fit_scales(_template(nodes, edges), scale_of, edges.facts.count)
 
 
-def _by_role(pruner: LSP, nodes: Ends, edges: Items) -> dict[str, Items | None]:
-    """The table with the attributes of each part."""
+def _by_role(pruner: PerOwner, nodes: Ends, edges: Items) -> dict[str, Items | None]:
+    """Return the table with the attributes of each part."""
     own, other = nodes[::-1] if pruner.side == "in" else nodes
     return {"owner": own, "edge": edges, "neighbour": other}
 
 
-def check_alike(pruner: LSP, nodes: Ends, edges: Items) -> None:
-    """GraphError unless the tables have the kind of attributes that the pruner was fitted on."""
-    scales = dict(pruner.fitted or ())
-    if not scales:
-        return
-    sizes = {role: scale.categories for role, scale in scales.items()}
-    parts = describe(_template(nodes, edges), pruner.side, tuple(scales), seed=pruner.seed, sizes=sizes)
-    check_fitted(parts, scales)
-    for role, part in parts.items():
+def check_attributes(pruner: PerOwner, nodes: Ends, edges: Items) -> None:
+    """Raise GraphError unless the tables have the kind of attributes that the pruner was fitted on."""
+    for role, part in pruner.fitted_parts(_template(nodes, edges)).items():
         items = _by_role(pruner, nodes, edges)[role]
         if isinstance(part.rows, CategoryRows) and items is not None and items.facts.range is not None:
-            category_rows(part.rows.name, part.rows.kind, pruner.seed, *items.facts.range, 0, sizes[role])
+            rows = part.rows
+            category_rows(rows.name, rows.kind, pruner.rules.seed, *items.facts.range, 0, part.categories)
 
 
 _NONE = np.empty(0, np.int64)

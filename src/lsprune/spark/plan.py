@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 
-from lsprune.baselines import First
 from lsprune.errors import GraphError, OptionError
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import CHOOSE
-from lsprune.outofcore.partial_selection import Needs, check, functions_needed, is_fitted, needs
-from lsprune.pruners import LSP, LocalPruner, Pruner
+from lsprune.needs import Needs
+from lsprune.outofcore.partial_selection import per_owner
+from lsprune.pruners import PerOwner, Pruner
 from lsprune.spark.budget import Budget, budget
-from lsprune.spark.fitting import Ends, Items, check_alike, fitted
+from lsprune.spark.fitting import Ends, Items, check_attributes, fitted
 from lsprune.spark.folds import top
 from lsprune.spark.frames import check_ids, column, columns_of, kind_of, look, values_of
 from lsprune.spark.tasks import DEGREE, ID, OF_NEIGHBOUR, OF_OWNER, SHARE, Describe, Packed, Select
@@ -74,11 +74,11 @@ class Tables:
 
 
 def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
-    """Checked tables and a fitted pruner."""
-    check(pruner)
-    learning = isinstance(pruner, LSP) and not is_fitted(pruner)
-    want = Needs(owner=True, neighbour=True, edge=True) if learning else needs(pruner)
-    if (isinstance(pruner, First) or getattr(pruner, "ties", "") == "position") and position is None:
+    """Check the tables, and fit the pruner on them if it is not fitted."""
+    owners = per_owner(pruner)
+    learning = not pruner.is_fitted
+    want = Needs(owner=True, neighbour=True, edge=True) if learning else pruner.needs
+    if pruner.needs.position and position is None:
         raise OptionError("position must name the column that numbers the edges: this pruner goes by their order")
     wanted = (want.neighbour, want.owner) if pruner.side == "in" else (want.owner, want.neighbour)
     for end, needed in enumerate(wanted):
@@ -89,17 +89,14 @@ def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
     rows = tables.edge_items(want.edge)
     _check_ends(seen, rows, tables.bipartite)
     if learning:
-        assert isinstance(pruner, LSP)
-        pruner = fitted(pruner, seen, rows)  # which looks at all attributes that are needed later
+        owners = fitted(owners, seen, rows)  # which looks at all attributes that are needed later
     else:
         if want.edge and rows.facts.values is None:
             raise GraphError("edge_attr must name the columns that describe an edge, which this pruner looks at")
-        if isinstance(pruner, LSP):
-            check_alike(pruner, seen, rows)
+        check_attributes(owners, seen, rows)
         _check_finite(*(seen if tables.bipartite else seen[:1]))
-        (_check_finite if isinstance(pruner, LSP) else _check_exact)(rows)
-    assert isinstance(pruner, LocalPruner)
-    return Plan(rows, seen, pruner, position, tables.bipartite)
+        (_check_exact if want.own_type else _check_finite)(rows)
+    return Plan(rows, seen, owners, position, tables.bipartite)
 
 
 def _check_finite(*tables: Items | None) -> None:
@@ -125,12 +122,12 @@ def _not_finite(value: Column) -> Column:
     return F.isnan(value) | (F.abs(value) == float("inf"))
 
 
-def fit_on(tables: Tables, pruner: LSP) -> LSP:
-    """The pruner fitted on the tables."""
-    check(pruner)
+def fit_on(tables: Tables, pruner: Pruner) -> PerOwner:
+    """Fit the pruner on the tables."""
+    owners = per_owner(pruner)
     seen, rows = tables.items((True, True)), tables.edge_items(True)
     _check_ends(seen, rows, tables.bipartite)
-    return fitted(pruner, seen, rows)
+    return fitted(owners, seen, rows)
 
 
 def _items(frame: DataFrame, ids: tuple[str, ...], name: str, columns: str | Sequence[str], hint: str = "") -> Items:
@@ -170,7 +167,7 @@ class Plan:
 
     edges: Items
     nodes: Ends
-    pruner: LocalPruner
+    pruner: PerOwner
     position: str | None
     bipartite: bool = False
 
@@ -196,10 +193,10 @@ class Plan:
         frame = self.edges.frame.where(~loop) if loops == "drop" else self.edges.frame
         chosen_from = frame if loops == "edge" else frame.where(~loop)
         degrees = _counted(chosen_from, self.owner)
-        if self.pruner.keep is not None:
+        if self.pruner.rules.keep is not None:
             degrees = degrees.persist()  # asked several times
         try:
-            allowed, most = budget(self.pruner, degrees)
+            allowed, most = budget(self.pruner.rules, degrees)
             if most is not None and allowed.level >= most:
                 return frame  # every owner keeps all it has
             if allowed.most == 0:
@@ -246,9 +243,9 @@ class Plan:
 
     def _described(self, frame: DataFrame, allowed: Budget, broadcast: bool | None) -> tuple[Select, DataFrame]:
         """The selecting task, and the edges with all that it needs of their ends."""
-        want, own, other = needs(self.pruner), self.nodes[self.owners], self.nodes[1 - self.owners]
-        steps = functions_needed(self.pruner, allowed.most)
-        ready = want.by_node and (want.neighbour or want.degree) and steps <= max(_dim(other), MOST_KEYS)
+        want, own, other = self.pruner.needs, self.nodes[self.owners], self.nodes[1 - self.owners]
+        steps = self.pruner.functions_needed(allowed.most)
+        ready = want.by_neighbour and (want.neighbour or want.degree) and steps <= max(_dim(other), MOST_KEYS)
         if want.neighbour or want.degree:
             some = self._about(frame, other, want.neighbour, want.degree)
             task = Describe(self.pruner, _rows(other) if want.neighbour else None, want.degree, steps if ready else 0)

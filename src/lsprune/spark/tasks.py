@@ -12,7 +12,7 @@ import pyarrow as pa
 from lsprune.graph import Array
 from lsprune.kernels import Runtime
 from lsprune.outofcore.partial_selection import Rows, Selector, node_keys
-from lsprune.pruners import LocalPruner
+from lsprune.pruners import PerOwner
 from lsprune.spark.budget import Budget
 from lsprune.spark.folds import gathered
 from lsprune.spark.frames import Values, numbers
@@ -85,7 +85,7 @@ def _keys(column: pa.ChunkedArray, steps: int) -> Array:
 class Describe:
     """What edges must know of their neighbour (or owner), by its id: ready keys, or the attributes themselves."""
 
-    pruner: LocalPruner
+    pruner: PerOwner
     rows: Packed | None
     degree: bool
     steps: int  # of the keys; 0: the attributes themselves
@@ -115,7 +115,7 @@ class Describe:
 class Select:
     """The kept rows out of rows that are sorted by owner; an owner is never in two tasks, but often in many batches."""
 
-    pruner: LocalPruner
+    pruner: PerOwner
     budget: Budget
     owner: str
     neighbour: str

@@ -1,9 +1,9 @@
-"""How alike the surroundings of owner and neighbour are: what `weights="similarity"` prefers.
+"""How similar the surroundings of owner and neighbour are: what `weights="similarity"` prefers.
 
-A node's surroundings are the sum of its own attributes and those of its neighbours, centred, so that what all nodes
-have in common counts for nothing; two of them are compared by their cosine. Labels are not looked at, yet neighbours
-that are alike in this way have the same label more often than others. All in integers, wide rows projected on few
-columns.
+The surroundings of a node are the sum of its own attributes and those of its neighbours, centred, so that what all
+nodes have in common does not count. Two of them are compared by their cosine. No labels are used, yet neighbours that
+are similar in this way have the same label more often than others. Everything is integers; wide rows are projected on
+few columns.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lsprune.numeric.random_numbers import NOISE, draw
 
 ROLE = "alike"  # under which `fit` keeps the scale of the rows that are compared
 COSINE_BITS = 28  # of fraction in a cosine
-MANY = 1 << 8  # neighbours of one node that are looked at when noise is tried
+MAX_NEIGHBOURS = 1 << 8  # of one node that are looked at when noise is tried
 _ROWS = 1 << 13  # slots at a time
 
 
@@ -45,7 +45,7 @@ def described(graph: Graph, side: str, seed: int, *, size: int | None = None, sc
     if graph.bipartite:
         raise GraphError('weights="similarity" needs one kind of nodes: two kinds have nothing to compare')
     if graph.x_source is None:
-        raise GraphError('weights="similarity" needs node attributes (x), which this graph has not')
+        raise GraphError('weights="similarity" needs node attributes (x), which this graph lacks')
     known = size if scale is None else scale.categories
     sizes = None if known is None else {"neighbour": known}
     part = describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]
@@ -92,17 +92,19 @@ def cosines(units: Array, owned: Owned, run: Runtime) -> Array:
     return out
 
 
-def tried(graph: Graph, owned: Owned, side: str, slots: Array, seed: int, run: Runtime) -> Callable[[float], Array]:
-    """A function from noise, in standard deviations of each column, to the cosines in some slots."""
+def noisy_cosines(
+    graph: Graph, owned: Owned, side: str, slots: Array, seed: int, run: Runtime
+) -> Callable[[float], Array]:
+    """Return a function from noise, in standard deviations of each column, to the cosines in some slots."""
     part = described(graph, side, seed)
     scale = fit_scales({ROLE: part}, unit=True, runtime=run)[ROLE]
     view = View(
-        owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, calibrated=True, seed=seed, total=1,
+        owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, normalised=True, seed=seed, total=1,
         needed=1, functions=1, neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=run,
     )  # fmt: skip
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     ends = np.concatenate([owner, owned.neighbour[slots]])
-    near, nodes = _around(owned, np.unique(ends), seed)
+    near, nodes = _subgraph_around(owned, np.unique(ends), seed)
     rows = in_blocks(view, nodes.shape[0], lambda lo, hi: small_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])}))
     spread = _deviations(rows)
 
@@ -130,14 +132,14 @@ def _deviations(rows: Array) -> Array:
     return np.asarray(np.sqrt(count * squares - sums**2) / count)
 
 
-def around(owned: Owned, slots: Array) -> int:
-    """How many edges the ends of some edges have, MANY of each at most: as many nodes may have to be looked at."""
+def surrounding_edges(owned: Owned, slots: Array) -> int:
+    """Count the edges at the ends of some edges, MAX_NEIGHBOURS of each at most."""
     ends = np.unique(np.concatenate([np.searchsorted(owned.indptr, slots, side="right") - 1, owned.neighbour[slots]]))
-    return int(np.minimum(owned.indptr[ends + 1] - owned.indptr[ends], MANY).sum() + ends.shape[0])
+    return int(np.minimum(owned.indptr[ends + 1] - owned.indptr[ends], MAX_NEIGHBOURS).sum() + ends.shape[0])
 
 
-def _around(owned: Owned, some: Array, seed: int) -> tuple[Owned, Array]:
-    """(edges of some owners, MANY of each at most, among numbers from 0 on; the nodes that these stand for)."""
+def _subgraph_around(owned: Owned, some: Array, seed: int) -> tuple[Owned, Array]:
+    """Return the edges of some owners, at most MAX_NEIGHBOURS of each, renumbered, and the nodes' old numbers."""
     slots = [_slots(owned, int(node), seed) for node in some]
     neighbour = owned.neighbour[np.concatenate(slots)].astype(np.int64)
     nodes = np.unique(np.concatenate([some, neighbour]))
@@ -147,9 +149,9 @@ def _around(owned: Owned, some: Array, seed: int) -> tuple[Owned, Array]:
 
 
 def _slots(owned: Owned, node: int, seed: int) -> Array:
-    """The slots of an owner; of very many those whose neighbours have the smallest names, in any order of edges."""
+    """Return the slots of an owner; of very many, those whose neighbours have the smallest random names."""
     slots = np.arange(owned.indptr[node], owned.indptr[node + 1])
-    if slots.shape[0] <= MANY:
+    if slots.shape[0] <= MAX_NEIGHBOURS:
         return slots
     names = draw(seed, NOISE, 5, owned.neighbour[slots])
-    return slots[np.argpartition(names, MANY)[:MANY]]
+    return slots[np.argpartition(names, MAX_NEIGHBOURS)[:MAX_NEIGHBOURS]]

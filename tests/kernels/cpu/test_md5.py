@@ -11,12 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from graphs import random_graph
-from lsprune import LSP, Graph, GraphError, Threshold
+from lsprune import LSP, Graph, GraphError
 from lsprune.attributes import describe
-from lsprune.hashing import threshold
+from lsprune.hashing import PaperThreshold, threshold
 from lsprune.kernels import reference
 from lsprune.kernels.cpu import md5
 from lsprune.numeric.random_numbers import ENTRY, draw
+from lsprune.pruners import PaperLSP
 from naive import algorithm_1, md5_key
 
 M = 2**31 - 1
@@ -89,8 +90,8 @@ def test_masks_are_those_of_the_definition(given, sparsity):
         graph = Graph.from_edges(graph.ends(), num_nodes=(12, 12), x=tuple(attributes))
     parts = ("neighbour",) if given == "neighbours alone" else ("owner", "edge", "neighbour")
     for k, m, values in ((3, M, "raw"), (18, 2**62 + 1, "unit")):
-        hash = Threshold(digest="md5", sparsity=sparsity, m=m)
-        pruner = LSP(k=k, hash=hash, attributes=parts, values=values, side="out")
+        hash = PaperThreshold(digest="md5", sparsity=sparsity, m=m)
+        pruner = PaperLSP(k=k, hash=hash, attributes=parts, values=values, side="out")
         np.testing.assert_array_equal(pruner.mask(graph, threads=2), pruner.mask(graph, executor="reference"))
 
 
@@ -103,7 +104,7 @@ def test_bits_of_several_words_stand_in_their_order(sparsity, edge_dim):
         return md5_key([vector[i] for i in used], step, exponent, [where[i] for i in used], seed)
 
     graph = random_graph(3, nodes=6, edges=30, dim=37, edge_dim=edge_dim)
-    pruner = dataclasses.replace(LSP.paper("t", k=2, seed=4), hash=Threshold(digest="md5", sparsity=sparsity))
+    pruner = dataclasses.replace(LSP.paper("t", k=2, seed=4), hash=PaperThreshold(digest="md5", sparsity=sparsity))
     np.testing.assert_array_equal(pruner.mask(graph), algorithm_1(graph, 2, key, seed=4))
 
 
@@ -132,10 +133,10 @@ def test_extreme_values_are_above_or_below_every_threshold():
     rng = np.random.default_rng(0)
     x = rng.choice([-1.0, 0.0, 1.0], (30, 20)).astype(np.float32)  # in fixed point half of what 16 bits hold
     graph = Graph.from_edges(rng.integers(0, 30, (2, 400)), num_nodes=30, x=x)
-    pruner = LSP(k=3, hash=Threshold(digest="md5", sparsity=4), values="raw")
-    far = dataclasses.replace(pruner, hash=Threshold(digest="md5", sparsity=4, mean=100.0))
+    pruner = PaperLSP(k=3, hash=PaperThreshold(digest="md5", sparsity=4), values="raw")
+    far = dataclasses.replace(pruner, hash=PaperThreshold(digest="md5", sparsity=4, mean=100.0))
     assert (pruner.mask(graph) != far.mask(graph)).any()
-    below = dataclasses.replace(far, hash=Threshold(digest="md5", sparsity=4, mean=10000.0))
+    below = dataclasses.replace(far, hash=PaperThreshold(digest="md5", sparsity=4, mean=10000.0))
     np.testing.assert_array_equal(far.mask(graph), below.mask(graph))  # all bits are 0 in both
 
 

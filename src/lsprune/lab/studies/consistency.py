@@ -26,7 +26,7 @@ from lsprune.lab.synthetic_graphs import Samples
 from lsprune.lab.training.train import circumstances
 from lsprune.lab.training.watchers import Watcher
 from lsprune.measure import aligned_consistency
-from lsprune.pruners import BudgetedPruner, Pruner
+from lsprune.pruners import Pruner
 
 CLASSES, EACH = 20, 20  # that are compared, and samples of each
 
@@ -70,7 +70,7 @@ def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
         fitted, seconds = _fitted(run.method, run.sparsity, run.dataset, run.seed, run.limit)
         if fitted is None:
             return np.ones(compared.centre_edge.size, bool), {"share": 1.0, "prune_seconds": 0.0, "pruner": None}
-        pruner = replace(fitted, k=run.k, keep=run.keep) if isinstance(fitted, BudgetedPruner) else fitted
+        pruner = fitted.with_budget(k=run.k, keep=run.keep)
         start = time.perf_counter()
         mask = pruner.mask(compared.graph)
         seconds += time.perf_counter() - start

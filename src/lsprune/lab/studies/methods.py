@@ -21,6 +21,7 @@ from lsprune.baselines import (
 from lsprune.errors import OptionError
 from lsprune.hashing import Auto, Codebook, Identity, Signs, Structure, Threshold
 from lsprune.pruners import LSP, BudgetedPruner, Pruner
+from lsprune.weights import Degree
 
 # Each for a sparsity of the published presets, with k=1, which stands for what the run says. At equal k every one of
 # them keeps the sum of min(k, degree) edges, so that equal k means equal share.
@@ -30,11 +31,11 @@ BUDGETED: dict[str, Callable[[int], BudgetedPruner]] = {
     "dropedge": lambda _: Random(k=1),  # drawn again in every epoch; judged on the whole graph
     "lsp-p": lambda _: LSP(k=1),
     "lsp-t": lambda _: LSP(k=1, hash=Threshold()),
-    "lsp-d": lambda _: LSP(k=1, weights="degree", power=0.4),
-    "lsp-d1": lambda _: LSP(k=1, weights="degree", power=1.0),
+    "lsp-d": lambda _: LSP(k=1, weights=Degree(power=0.4)),
+    "lsp-d1": lambda _: LSP(k=1, weights="degree"),
     "lsp-q": lambda _: LSP(k=1, hash=Codebook()),
     "lsp-e": lambda _: LSP(k=1, hash=Codebook(), attributes=("edge",), select="bottom"),
-    "lsp-qd": lambda _: LSP(k=1, hash=Codebook(), weights="degree", power=0.5),
+    "lsp-qd": lambda _: LSP(k=1, hash=Codebook(), weights=Degree(power=0.5)),
     "lsp-s": lambda _: LSP(k=1, hash=Signs(bits=6)),
     "lsp-i": lambda _: LSP(k=1, hash=Identity()),
     "lsp-id": lambda _: LSP(k=1, hash=Identity(), weights="degree"),

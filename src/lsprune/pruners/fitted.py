@@ -1,0 +1,280 @@
+"""A fitted LSP: its options, and what was learned from the training graphs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lsprune.attributes import Part
+from lsprune.checks import shown
+from lsprune.errors import OptionError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import Keys, View
+from lsprune.kernels import Runtime
+from lsprune.needs import Needs
+from lsprune.numeric.quantisation import Scale, check_finite, check_fitted
+from lsprune.pruners.contract import PerOwner
+from lsprune.pruners.saved import NUMBERS
+from lsprune.selection.choose import KeySource
+from lsprune.selection.owners import bases
+from lsprune.weights.base import PerEdge, add_offsets
+from lsprune.weights.surroundings import ROLE
+
+if TYPE_CHECKING:
+    from lsprune.pruners.lsp import LSP
+
+LEARNED_FROM = ("hash", "weights", "attributes", "side", "seed", "values")  # options that `fit` depends on
+
+
+@dataclass(frozen=True)
+class LearnedArray:
+    """A small integer array, as bytes so that fitted pruners can be compared."""
+
+    shape: tuple[int, ...]
+    data: bytes
+
+    @classmethod
+    def of(cls, array: Array) -> LearnedArray:
+        """Keep an integer array of 16 bits."""
+        return cls(array.shape, array.astype("<i2").tobytes())
+
+    @property
+    def array(self) -> Array:
+        """The array itself."""
+        return np.frombuffer(self.data, "<i2").reshape(self.shape).astype(np.int16)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FittedLSP(PerOwner):
+    """What `LSP.fit` returns: the options, and the scales and arrays learned with them.
+
+    Args:
+        options: the `LSP` that was fitted, with the hash and weights that `fit` chose if they were "auto".
+        scales: how attribute rows become integers, by part; and of what the weights compare.
+        learned: what the hash family learned, such as the words of a codebook.
+    """
+
+    options: LSP
+    scales: tuple[tuple[str, Scale], ...] = ()
+    learned: LearnedArray | None = None
+
+    def __post_init__(self) -> None:
+        hashed = [role for role, _ in self.scales if role != ROLE]
+        family, weight = self.options.family, self.options.weight
+        if self.options.chosen_by_fit or (family.needs_attributes and not hashed):
+            raise OptionError("hash must be the one that the pruner was fitted with; fit it again")
+        if weight is not None and weight.learns and len(hashed) == len(self.scales):
+            raise OptionError("weights must be those that the pruner was fitted with; fit it again")
+        if family.learns and self.learned is None:
+            raise OptionError(f"hash {family.name} must have learned from a graph; fit it again")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The name of the pruner that was fitted."""
+        return self.options.name
+
+    @property
+    def about(self) -> str:  # type: ignore[override]
+        """One line about the pruner that was fitted."""
+        return self.options.about
+
+    @property
+    def rules(self) -> LSP:
+        """The options of the pruner that was fitted."""
+        return self.options
+
+    @property
+    def side(self) -> str:
+        """Which end of an edge owns it."""
+        return self.options.side
+
+    @property
+    def symmetric(self) -> str | None:
+        """How the two directions of an edge are kept together."""
+        return self.options.symmetric
+
+    @property
+    def self_loops(self) -> str:
+        """What becomes of self-loops."""
+        return self.options.self_loops
+
+    @property
+    def k(self) -> int | None:
+        """The most edges an owner keeps, if that is the budget."""
+        return self.options.k
+
+    @property
+    def keep(self) -> float | None:
+        """The share of edges to keep, if that is the budget."""
+        return self.options.keep
+
+    @property
+    def pooled(self) -> bool:
+        """Whether `keep` is met over all graphs together."""
+        return self.options.pooled
+
+    @property
+    def seed(self) -> int:
+        """The only source of randomness."""
+        return self.options.seed
+
+    @property
+    def replace(self) -> bool:
+        """Whether a step may take an edge that an earlier step took."""
+        return self.options.replace
+
+    @property
+    def needs(self) -> Needs:
+        """Say what is needed of a graph, now that the parts that are hashed are known."""
+        return self.options.needs_of(tuple(role for role, _ in self.scales if role != ROLE))
+
+    def functions_needed(self, steps: int) -> int:
+        """Return how many functions' keys decide the first `steps` steps."""
+        return self.options.functions_needed(steps)
+
+    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> FittedLSP:
+        """Return the same fit with another budget."""
+        return self.with_options(k=k, keep=keep)
+
+    def with_options(self, **changes: Any) -> FittedLSP:
+        """Return the same fit with another budget or other options that `fit` does not depend on.
+
+        >>> import numpy as np
+        >>> from lsprune import LSP
+        >>> LSP(k=1, hash="identity").fit(np.array([[0, 1], [2, 2]])).with_options(k=2).options
+        LSP(k=2, hash=Identity())
+        """
+        for name in changes:
+            if name in LEARNED_FROM:
+                raise OptionError(f"{name} must stay what the pruner was fitted with, got {shown(changes[name])}")
+        return dataclasses.replace(self, options=dataclasses.replace(self.options, **changes))
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        categories: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        executor: str | None = None,
+    ) -> FittedLSP:
+        """Fit the same options again, on other graphs."""
+        return self.options.fit(data, categories=categories, threads=threads, executor=executor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data; what was learned is left out."""
+        return self.options.to_dict()
+
+    def __repr__(self) -> str:
+        return f"{self.options!r}.fit(...)"
+
+    def check_attributes(self, graph: Graph) -> None:
+        """Raise GraphError if the graph has no attributes to hash, or none that the weights compare."""
+        self.options.check_attributes(graph)
+
+    def fitted_parts(self, graph: Graph) -> dict[str, Part]:
+        """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
+        hashed = {role: scale for role, scale in self.scales if role != ROLE}
+        parts = self.options.parts(graph, tuple(hashed), category_sizes(self.scales)) if hashed else {}
+        check_fitted(parts, hashed)
+        return parts
+
+    def view(self, graph: Graph, owned: Owned, steps: int, runtime: Runtime, **more: bool) -> View:
+        """Return what the hash family may look at; see `view_of`."""
+        learned = None if self.learned is None else self.learned.array
+        return view_of(self.options, self.scales, learned, graph, owned, steps, runtime, **more)
+
+    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+        """Return keys from the hash family, with weights added; tables of a graph are made when first needed."""
+        keys = _GraphKeys(self, graph, owned, runtime)
+        options = self.options
+        return KeySource(
+            keys.of, bottom=options.select == "bottom", replace=options.replace, ties=options.tie_rule,
+            check=keys.check, added=keys.added, functions=options.functions,
+        )  # fmt: skip
+
+    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        arrays: dict[str, Array] = {}
+        for role, scale in self.scales:
+            arrays[f"{role}.centre"] = np.array(scale.centre, np.int32)
+            arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
+        if self.learned is not None:
+            arrays["learned"] = self.learned.array
+        scales = {role: {name: getattr(scale, name) for name in NUMBERS} for role, scale in self.scales}
+        return arrays, {"scales": scales}
+
+
+def category_sizes(scales: Iterable[tuple[str, Scale]]) -> dict[str, int]:
+    """Return the number of category values of each part; 0 for vectors."""
+    return {role: scale.categories for role, scale in scales}
+
+
+def view_of(
+    options: LSP, scales: Iterable[tuple[str, Scale]], learned: Array | None, graph: Graph, owned: Owned, steps: int,
+    run: Runtime, *, needs_all: bool = True, occurring: bool = False,
+) -> View:  # fmt: skip
+    """Return what the hash family may look at.
+
+    Args:
+        steps: number of steps that some owner takes. needs_all: it says nothing about how many functions are needed.
+        occurring: describe only category values that occur, see `attributes.describe`.
+    """
+    sizes, hashed = category_sizes(scales), {role: scale for role, scale in scales if role != ROLE}
+    parts = options.parts(graph, tuple(hashed), sizes, occurring) if options.family.needs_attributes else {}
+    check_fitted(parts, hashed)
+    total = options.k or steps
+    return View(
+        owned=owned, parts=parts, scales=hashed, normalised=options.normalised, seed=options.seed, total=total,
+        needed=total if needs_all else steps, functions=steps,
+        neighbours=graph.num_sources if options.side == "in" else graph.num_targets,
+        neighbour_base=bases(graph, options.side)[1], runtime=run, log_keys=options.weight is not None, learned=learned,
+    )  # fmt: skip
+
+
+class _GraphKeys:
+    """The keys of one graph; what all functions share is made once."""
+
+    def __init__(self, pruner: FittedLSP, graph: Graph, owned: Owned, runtime: Runtime) -> None:
+        self.pruner, self.graph, self.owned, self.runtime = pruner, graph, owned, runtime
+        self.view: View | None = None
+        self.offsets: PerEdge | None = None
+
+    def of(self, first: int, count: int, total: int) -> Keys:
+        """Return the keys of the steps first+1 .. first+count out of `total`."""
+        options = self.pruner.options
+        if self.view is None:
+            needs_all = options.replace or options.select == "bottom"  # steps say nothing about what is needed
+            self.view = self.pruner.view(
+                self.graph, self.owned, total, self.runtime, needs_all=needs_all, occurring=True
+            )
+        keys = options.family.keys(self.view, first, count)
+        return keys if options.weight is None else add_offsets(keys, self.view, self._offsets(self.view), count)
+
+    def _offsets(self, view: View) -> PerEdge:
+        """Return what the weights add to the keys of each neighbour or edge."""
+        options = self.pruner.options
+        assert options.weight is not None
+        if self.offsets is None:
+            unit = options.family.log_unit(view)
+            if not unit:
+                raise OptionError(f"weights must be None with {options.family!r}: its keys cannot be weighted")
+            scales = dict(self.pruner.scales)
+            self.offsets = options.weight.key_offsets(self.graph, view, options.side, unit, scales)
+        return self.offsets
+
+    def added(self, start: int, stop: int) -> Array | None:
+        """Return what the weights added to the keys of some slots."""
+        return None if self.offsets is None else self.offsets.of(self.owned, start, stop)
+
+    def check(self) -> None:
+        """Raise GraphError for attributes that are not finite, if no key was needed."""
+        options, graph = self.pruner.options, self.graph
+        if not graph.num_edges or self.view is not None:
+            return
+        if options.family.needs_attributes:
+            check_finite(options.parts(graph, options.attributes, category_sizes(self.pruner.scales)), self.runtime)
+        if options.weight is not None:
+            options.weight.check(graph, options.side, options.seed, self.runtime, dict(self.pruner.scales))

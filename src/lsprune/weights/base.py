@@ -1,0 +1,165 @@
+"""What an edge weight is: a positive number for each edge or neighbour; edges of larger weight are preferred.
+
+Keys of families with codes are logarithms of times -log U (consistent weighted sampling): half the weight doubles the
+time, which adds one unit to the key. A projection has no times: there half the weight moves an edge back by one
+standard deviation.
+
+To add a weight: one file here with a frozen dataclass derived from `Weight`, and its class in `weights/__init__.py`;
+from outside, `lsprune.register`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from lsprune.checks import set_number
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
+from lsprune.hashing.keys import in_blocks, of_nodes
+from lsprune.kernels import Runtime
+from lsprune.needs import Needs
+from lsprune.numeric.quantisation import Scale
+from lsprune.numeric.weighted_sampling import BITS, log2
+
+_POWER_BITS = 16  # of fraction in a power
+_LOG_BITS = 16  # of fraction in a logarithm when it is multiplied
+
+
+@dataclass(frozen=True, eq=False)
+class PerEdge:
+    """One number for each neighbour, each edge in the caller's order, or each slot in the order of the owners."""
+
+    of_neighbour: Array | None = None
+    of_edge: Array | None = None
+    of_slot: Array | None = None
+
+    def of(self, owned: Owned, start: int, stop: int) -> Array:
+        """Return the numbers of some slots."""
+        if self.of_neighbour is not None:
+            return np.asarray(self.of_neighbour[owned.neighbour[start:stop]])
+        if self.of_slot is not None:
+            return self.of_slot[start:stop]
+        assert self.of_edge is not None
+        return np.asarray(self.of_edge[owned.edges(start, stop)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Weight(ABC):
+    """A weight for every edge; its fields are its options.
+
+    Args:
+        power: the exponent of the weight, in [0, 64]: 0 prefers nothing, larger ones prefer more strongly.
+    """
+
+    name: ClassVar[str]
+    about: ClassVar[str]
+    prefers: ClassVar[Literal["large", "small"]] = "large"
+    learns: ClassVar[bool] = False  # `fit` must learn scales from the training graphs
+    chosen_by_fit: ClassVar[bool] = False  # a stand-in that `fit` replaces by another weight, or by none
+
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        set_number(self, "power", lambda power: 0 <= power <= 64, "a number in [0, 64]")
+
+    @property
+    def needs(self) -> Needs:
+        """Say what the weight is made of."""
+        return Needs()
+
+    def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
+        """Learn scales from the training graph, by name; most weights learn nothing."""
+        return {}
+
+    def check(  # noqa: B027  (most weights need no attributes)
+        self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]
+    ) -> None:
+        """Raise GraphError if the graph lacks attributes that this weight needs, or they are not finite."""
+
+    def check_attributes(self, graph: Graph, side: str) -> None:  # noqa: B027
+        """Raise GraphError if the graph lacks attributes that are compared; it may have no edges."""
+
+    def values(self, graph: Graph, view: View, side: str) -> PerEdge:
+        """Return positive numbers (float32 or integers); a subclass defines this or `logs`."""
+        raise NotImplementedError(f"{type(self).__name__} must define values or logs")
+
+    def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
+        """Return log2 of the values in fixed point with 32 bits of fraction, int64."""
+        values = self.values(graph, view, side)
+        return PerEdge(
+            **{place: None if some is None else self._logs(some, view) for place, some in vars(values).items()}
+        )
+
+    def _logs(self, values: Array, view: View) -> Array:
+        column = np.asarray(values)
+
+        def block(lo: int, hi: int) -> Array:
+            with np.errstate(over="ignore", under="ignore"):  # what float32 cannot hold is refused here
+                numbers = column[lo:hi].astype(np.float32)
+            if numbers.size and not (np.isfinite(numbers).all() and numbers.min() > 0):
+                raise GraphError(f"weights={self!r} must be > 0 and finite in float32")
+            return log2_of_floats(numbers, view.runtime)
+
+        return in_blocks(view, column.shape[0], block)
+
+    def key_offsets(self, graph: Graph, view: View, side: str, unit: int, scales: Mapping[str, Scale]) -> PerEdge:
+        """Return what to add to the keys of each neighbour, edge or slot.
+
+        Args:
+            unit: what half the weight adds to a key, see `Family.log_unit`.
+        """
+        power, logs = round(self.power * (1 << _POWER_BITS)), self.logs(graph, view, side, scales)
+
+        def scaled(values: Array) -> Array:
+            def block(lo: int, hi: int) -> Array:
+                offsets = _scaled(values[lo:hi], power, unit)
+                return offsets if self.prefers == "small" else -offsets
+
+            return in_blocks(view, values.shape[0], block)
+
+        return PerEdge(**{place: None if some is None else scaled(some) for place, some in vars(logs).items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the options as plain data."""
+        return {"name": self.name, **{f.name: getattr(self, f.name) for f in fields(self)}}
+
+
+def _scaled(logs: Array, power: int, unit: int) -> Array:
+    """Return logs * power * unit, each in fixed point, rounded down step by step so that 64 bits are enough."""
+    scaled = ((logs >> (BITS - _LOG_BITS)) * power) >> _LOG_BITS
+    return np.asarray((scaled * unit) >> _POWER_BITS)
+
+
+def log2_of_floats(values: Array, runtime: Runtime) -> Array:
+    """Return log2 of positive float32 numbers in fixed point, exactly as for whole numbers."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    whole = (fraction * (1 << 24)).astype(np.uint64)  # exact: a float32 has 24 bits
+    return np.asarray(log2(whole, runtime) + ((exponent.astype(np.int64) - 24) << BITS))
+
+
+def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
+    """Add the offsets to the keys of `count` functions."""
+    owned = view.owned
+    if isinstance(keys, NodeKeys) and offsets.of_neighbour is not None:
+        table, extra = keys.table, offsets.of_neighbour
+        return of_nodes(
+            view,
+            in_blocks(view, view.neighbours, lambda lo, hi: table[lo:hi].astype(np.int64) + extra[lo:hi, None]),
+        )
+
+    def of(lo: int, hi: int) -> Array:
+        start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
+        neighbour, extra = owned.neighbour[start:stop], offsets.of(owned, start, stop)
+        if not isinstance(keys, NodeKeys):
+            return keys.of(lo, hi) + extra[:, None]
+        out = np.empty((stop - start, count), np.int64)
+        view.runtime.module.weigh(keys.table, neighbour, extra, out)
+        return out
+
+    return EdgeKeys(of)

@@ -1,0 +1,65 @@
+"""Prefer edges by a column of their attributes, or of their neighbour's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from lsprune.checks import MOST_WHOLE, check_choice, set_whole
+from lsprune.errors import GraphError
+from lsprune.graph import Array, Graph
+from lsprune.hashing.base import View
+from lsprune.needs import Needs
+from lsprune.weights.base import PerEdge, Weight
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column(Weight):
+    """The weight is column^power; values must be positive.
+
+    Args:
+        part: "edge": a column of `edge_attr`; "neighbour": a column of the neighbour's `x`.
+        column: its number; None if there is only one.
+
+    >>> Column(column=2)
+    Column(power=1.0, part='edge', column=2)
+    """
+
+    name: ClassVar[str] = "column"
+    about: ClassVar[str] = "prefer edges with a large value in a column of edge_attr or of the neighbour's x"
+
+    part: Literal["edge", "neighbour"] = "edge"
+    column: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("part", self.part, ("edge", "neighbour"))
+        set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
+
+    @property
+    def needs(self) -> Needs:
+        """Say that the attributes of the edge or of the neighbour must be known."""
+        return Needs(edge=self.part == "edge", neighbour=self.part == "neighbour")
+
+    def values(self, graph: Graph, view: View, side: str) -> PerEdge:
+        """Return the column, for every edge or every neighbour."""
+        if self.part == "edge":
+            return PerEdge(of_edge=self._column(graph.edge_attr, "edge_attr"))
+        return PerEdge(of_neighbour=self._column(graph.x_source if side == "in" else graph.x_target, "x"))
+
+    def _column(self, rows: Any, name: str) -> Array:
+        if hasattr(rows, "tocsr"):
+            rows = rows.tocsr()
+        elif rows is not None:
+            rows = np.asarray(rows).reshape(rows.shape[0], -1 if rows.size else 1)
+        columns = 0 if rows is None else rows.shape[1]
+        if self.column is None and columns != 1:
+            raise GraphError(f"weights={self!r} needs {name} with one column, got {columns or 'none'}")
+        if self.column is not None and self.column >= columns:
+            raise GraphError(
+                f"weights={self!r} needs {name} with more than {self.column} columns, got {columns or 'none'}"
+            )
+        at = self.column or 0
+        return np.asarray(rows[:, [at]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, at])

@@ -1,0 +1,69 @@
+"""Prefer edges whose two ends have similar surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lsprune.errors import ConstantWarning, warn
+from lsprune.graph import Array, Graph
+from lsprune.hashing.base import View
+from lsprune.hashing.keys import in_blocks
+from lsprune.kernels import Runtime
+from lsprune.needs import Needs
+from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
+from lsprune.numeric.weighted_sampling import BITS
+from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.surroundings import COSINE_BITS, ROLE, cosines, described, node_rows, surroundings
+
+DOUBLINGS = 16  # of the weight from cosine 0 to cosine 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Similarity(Weight):
+    """The weight is 2^(16 power c), where c is the cosine of the surroundings of owner and neighbour.
+
+    The surroundings of a node are the sum of its own attributes and those of its neighbours; see `surroundings`.
+
+    >>> Similarity()
+    Similarity(power=1.0)
+    """
+
+    name: ClassVar[str] = "similarity"
+    about: ClassVar[str] = "prefer edges whose ends have similar attributes in and around them"
+
+    learns: ClassVar[bool] = True
+
+    @property
+    def needs(self) -> Needs:
+        """Say that the attributes around both ends must be known."""
+        reason = "weights similarity compares the neighbours of both ends of an edge"
+        return Needs(neighbour=True, scope="neighbourhood", reason=reason)
+
+    def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
+        """Learn the scale of the node attributes that are compared."""
+        part = described(graph, side, seed, size=sizes.get("neighbour"))
+        scales = fit_scales({ROLE: part}, unit=True, runtime=runtime)
+        if graph.num_edges > 1 and not any(scales[ROLE].spread):
+            warn("all nodes have the same attributes: no neighbour is more similar than another", ConstantWarning)
+        return scales
+
+    def check_attributes(self, graph: Graph, side: str) -> None:
+        """Raise GraphError if there are no node attributes to compare."""
+        described(graph, side, 0)
+
+    def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
+        """Raise GraphError if there are no node attributes to compare, or they are not finite."""
+        check_finite({ROLE: described(graph, side, seed, scale=scales.get(ROLE))}, runtime)
+
+    def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
+        """Return 16 times the cosine of the surroundings of owner and neighbour, for every slot."""
+        part = described(graph, side, view.seed, scale=scales[ROLE])
+        rows = node_rows(view, part, scales[ROLE])
+        near = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
+
+        def block(lo: int, hi: int) -> Array:
+            return (near[lo:hi] << (BITS - COSINE_BITS)) * DOUBLINGS
+
+        return PerEdge(of_slot=in_blocks(view, near.shape[0], block))
