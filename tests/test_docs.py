@@ -124,7 +124,7 @@ def test_the_page_of_the_command_line_is_what_the_script_makes():
     made = module("make_cli").page()
     assert (DOCS / "cli.md").read_text() == made, "run: python docs/make_cli.py"
     assert "## lsprune prune\n" in made
-    assert "`--replace / --no-replace`" in made
+    assert "`--bipartite / --no-bipartite`" in made
 
 
 def module(name: str) -> ModuleType:

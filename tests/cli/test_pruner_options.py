@@ -1,39 +1,95 @@
+"""Every option of every pruner, hash family and weight can be given on the command line."""
+
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from typing import get_type_hints
 
 import pytest
 
-from lsprune import LSP, OptionError
-from lsprune.cli import prune_command
-from lsprune.cli.pruner_options import PRESETS, make_pruner, pruner_options
+from lsprune import LSP, PRUNERS, Guarded, OptionError
+from lsprune.cli.prune import prune_command
+from lsprune.cli.pruner_options import PRESETS, PrunerOptions
 from lsprune.cli.spark import spark_prune_command
-from lsprune.hashing import Signs
+from lsprune.hashing import FAMILIES, Family, Signs
+from lsprune.weights import WEIGHTS, Degree
+
+# A value that is not the default, for each option that numbers and words cannot be guessed for.
+VALUES = {
+    "k": 5, "keep": 0.25, "side": "out", "symmetric": "union", "self_loops": "drop", "pooled": True, "seed": 7,
+    "hash": "signs", "weights": "degree", "attributes": "neighbour", "select": "bottom", "values": "raw",
+    "replace": True, "ties": "id", "offset": "uniform", "digest": "affine", "part": "neighbour", "power": 0.5,
+    "column": 2, "exact": True, "hashes": 9, "trees": 5, "l": 0.5, "sparsity": 3, "m": 11, "mean": 1.5, "bits": 3,
+    "length": 2.0, "levels": 2, "words": 4, "iterations": 3, "rounds": 2, "noise": 0.5, "edge": "(signs:bits=2)",
+    "node": "(projection:l=0.5)", "min_keep": 2, "keep_connected": True, "max_degree": 4,
+}  # fmt: skip
 
 
-def test_what_was_not_given_is_left_to_the_pruner_and_falsy_values_are_given():
-    assert pruner_options({"k": None, "replace": False, "seed": 0}, {"l": None}) == {"replace": False, "seed": 0}
+def options_of(kind) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
 
 
-def test_options_of_the_hash_go_to_the_family_that_was_named():
-    options = pruner_options({"k": 2, "hash": "signs", "attributes": "neighbour"}, {"bits": 3, "l": None})
-    assert make_pruner("lsp", None, options) == LSP(k=2, hash=Signs(bits=3), attributes=("neighbour",))
+@pytest.mark.parametrize(("kind", "option"), [(kind, name) for kind in FAMILIES.values() for name in options_of(kind)])
+def test_every_option_of_every_hash_family(kind, option):
+    pruner = PrunerOptions(k=2, hash=f"{kind.name}:{option}={VALUES[option]}").make()
+    default = kind()
+    assert isinstance(pruner.family, kind)
+    assert getattr(pruner.family, option) != getattr(default, option)
+    value = getattr(pruner.family, option)
+    assert isinstance(value, Family) or value == VALUES[option]
+
+
+@pytest.mark.parametrize(("kind", "option"), [(kind, name) for kind in WEIGHTS.values() for name in options_of(kind)])
+def test_every_option_of_every_weight(kind, option):
+    pruner = PrunerOptions(k=2, weights=f"{kind.name}:{option}={VALUES[option]}").make()
+    assert isinstance(pruner.weight, kind)
+    assert getattr(pruner.weight, option) == VALUES[option] != getattr(kind(), option)
+
+
+@pytest.mark.parametrize(
+    ("kind", "option"),
+    [(kind, name) for kind in PRUNERS.values() if kind is not Guarded for name in options_of(kind)],
+)
+def test_every_option_of_every_pruner(kind, option):
+    budget = [] if option in ("k", "keep") or kind.name == "no-edges" else ["k=2"]
+    pruner = PrunerOptions(pruner=kind.name, settings=[*budget, f"{option}={VALUES[option]}"]).make()
+    assert type(pruner) is kind
+    value, wanted = getattr(pruner, option), VALUES[option]
+    assert value == {"hash": Signs(), "weights": Degree(), "attributes": ("neighbour",)}.get(option, wanted)
+
+
+@pytest.mark.parametrize("option", ["min_keep", "keep_connected", "max_degree"])
+def test_every_promise(option):
+    pruner = PrunerOptions(pruner=f"guarded:inner=(lsp:keep=0.3),{option}={VALUES[option]}").make()
+    assert pruner == Guarded(pruner=LSP(keep=0.3), **{option: VALUES[option]})
+
+
+def test_options_of_their_own_are_those_of_set():
+    own = PrunerOptions(k=3, side="out", attributes="edge, neighbour", seed=4, weights="degree:power=0.4")
+    set_ones = ["side=out", "attributes=edge,neighbour", "seed=4", "weights=degree"]
+    assert own.make() == LSP(k=3, side="out", attributes=("edge", "neighbour"), seed=4, weights=Degree(power=0.4))
+    assert PrunerOptions(k=3, settings=set_ones).make() == dataclasses.replace(own.make(), weights="degree")
+    with pytest.raises(OptionError, match="side must be given once"):
+        PrunerOptions(k=3, side="out", settings=["side=in"]).make()
 
 
 def test_a_preset_takes_k_and_seed_alone():
-    assert make_pruner("lsp", "paper-p", {"k": 2, "seed": 5}) == LSP.paper("p", k=2, seed=5)
-    with pytest.raises(OptionError, match="side does not go with preset paper-t"):
-        make_pruner("lsp", "paper-t", {"k": 2, "side": "in"})
+    assert PrunerOptions(preset="paper-p", k=2, seed=5).make() == LSP.paper("p", k=2, seed=5)
+    for preset in PRESETS:
+        with pytest.raises(OptionError, match="side does not go with preset"):
+            PrunerOptions(preset=preset, k=2, side="in").make()
+        with pytest.raises(OptionError, match="pruner random does not go with preset"):
+            PrunerOptions(preset=preset, k=2, pruner="random").make()
+        with pytest.raises(OptionError, match="needs k"):
+            PrunerOptions(preset=preset).make()
     with pytest.raises(OptionError, match=", ".join(PRESETS)):
-        make_pruner("lsp", "paper-x", {"k": 2})
+        PrunerOptions(preset="paper-x", k=2).make()
 
 
-def test_options_of_one_name_are_the_same_in_both_commands():
-    hints = [get_type_hints(command, include_extras=True) for command in (prune_command, spark_prune_command)]
-    own = {"source", "target", "edge_attr", "features", "target_features", "weights", "return"}
-    shared = set(hints[0]) & set(hints[1]) - own
-    assert {"keep", "k", "hash_family", "side", "ties", "seed", "replace"} <= shared
-    assert all(hints[0][name] == hints[1][name] for name in shared)
-    defaults = [inspect.signature(command).parameters for command in (prune_command, spark_prune_command)]
-    assert all(defaults[0][name].default == defaults[1][name].default for name in shared)
+def test_both_commands_that_prune_have_these_options():
+    for command in (prune_command, spark_prune_command):
+        parameters = inspect.signature(command).parameters
+        for field in dataclasses.fields(PrunerOptions):
+            if field.default is not dataclasses.MISSING:
+                assert parameters[field.name].default == field.default
+    assert len(inspect.signature(prune_command.__wrapped__).parameters) <= 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphs import keys_of
 from lsprune import LSP, Graph, OptionError
 from lsprune.hashing import Bins
 from lsprune.numeric.random_numbers import OFFSET, WORD, draw
@@ -14,17 +15,8 @@ def test_keys_are_hashes_of_coarse_then_finer_bins():
     """One column: the projection is the value times one weight, so that bins can be told by hand."""
     value = np.linspace(-1, 1, 200, dtype=np.float32)
     graph = Graph.from_edges(np.stack([np.arange(200), np.full(200, 199)]), x=value[:, None])
-    seen = {}
-
-    class Spy(Bins):
-        def keys(self, view, first, count):
-            found = super().keys(view, first, count)
-            seen["keys"] = found.of(0, 200)[:, 0]
-            return found
-
-    pruner = LSP(k=1, hash=Spy(length=0.5, levels=2), select="bottom", self_loops="edge").fit(graph)
-    pruner.mask(graph)
-    coarse, fine = seen["keys"] >> 30, seen["keys"] & ((1 << 30) - 1)
+    keys = keys_of(LSP(k=1, hash=Bins(length=0.5, levels=2), self_loops="edge"), graph, 1)[:, 0]
+    coarse, fine = keys >> 30, keys & ((1 << 30) - 1)
     changes = np.flatnonzero(np.diff(coarse))
     assert 4 <= changes.size <= 9  # the values span 3.5 standard deviations: seven bins of one half
     assert all(np.diff(fine)[i] != 0 for i in changes)

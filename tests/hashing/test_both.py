@@ -8,11 +8,9 @@ import json
 import numpy as np
 import pytest
 from golden_masks import golden_graph
-from typer.testing import CliRunner
 
-from graphs import random_graph, reordered
+from graphs import STEPS, keys_of, random_graph, reordered
 from lsprune import LSP, Graph, GraphError, OptionError, load
-from lsprune.cli import app
 from lsprune.hashing import (
     Auto,
     Bins,
@@ -33,22 +31,9 @@ from lsprune.lab.synthetic_graphs import Synthetic
 from lsprune.measure import aligned_consistency
 from lsprune.numeric.random_numbers import PAIR, draw
 from lsprune.pruners import PaperLSP, from_dict
-from lsprune.selection.choose import edge_keys
-from lsprune.selection.owners import group
 from lsprune.weights import Degree
 
-STEPS = 5
 ALL = ("owner", "edge", "neighbour")
-
-
-def keys_of(pruner: LSP, graph: Graph, count: int = STEPS, executor: str = "cpu", threads: int = 1) -> np.ndarray:
-    """The keys `[edges, count]` in the caller's order of edges; self-loops must be counted."""
-    run = runtime(threads, executor)
-    owned = group(graph, pruner, run)
-    found = pruner.key_source(graph, owned, run).keys(0, count, count)
-    keys = np.empty((graph.num_edges, count), np.int64)
-    keys[owned.edges(0, graph.num_edges)] = edge_keys(found, owned, 0, owned.indptr.shape[0] - 1, count)
-    return keys
 
 
 def lsp(hash, **options) -> LSP:
@@ -83,12 +68,11 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("weights", [None, "degree"])
+@pytest.mark.parametrize("weights", [None, Degree(power=0.0)])  # weights of one: a race that changes no key
 @pytest.mark.parametrize("hash", PAIRS, ids=str)
 def test_keys_are_equal_where_both_families_alone_have_equal_keys(hash, weights):
     graph = coarse_graph()
-    pruner = lsp(hash, weights=weights, power=0.0)  # weights of one: a race that changes no key
-    keys = keys_of(pruner, graph)
+    keys = keys_of(lsp(hash, weights=weights), graph)
     edge = keys_of(lsp(hash.edge, attributes=("edge",)), graph)
     node = keys_of(lsp(hash.node, attributes=("neighbour",)), graph)
     pairs = [groups(np.stack([edge[:, z], node[:, z]], axis=1)) for z in range(STEPS)]
@@ -230,7 +214,7 @@ def test_a_saved_combination_is_the_same(hash, tmp_path):
     fitted.save(tmp_path / "both.npz")
     back = load(tmp_path / "both.npz")
     assert back == fitted
-    assert back.hash == hash
+    assert back.options.hash == hash
     np.testing.assert_array_equal(keys_of(back, other), keys_of(fitted, other))
     if hash.learns:  # what it has learned counts: it is not learned anew
         assert (keys_of(back, other) != keys_of(lsp(hash, attributes=ALL), other)).any()
@@ -245,22 +229,16 @@ def test_a_combination_is_plain_data():
         "node": {"name": "signs", "bits": 3},
     }
     assert from_dict(options) == pruner
-    some = {"method": "lsp", "k": 2, "hash": {"name": "both", "node": {"name": "identity"}}}
+    some = {"pruner": "lsp", "k": 2, "hash": {"name": "both", "node": {"name": "identity"}}}
     assert from_dict(some) == LSP(k=2, hash=Both(node=Identity()))
-    assert from_dict({"method": "lsp", "k": 2, "hash": "both"}) == LSP(k=2, hash=family("both"))
+    assert from_dict({"pruner": "lsp", "k": 2, "hash": "both"}) == LSP(k=2, hash=family("both"))
 
 
-def test_the_command_line_knows_it_by_name(tmp_path):
-    rng = np.random.default_rng(0)
-    ends, attr = rng.integers(0, 9, (2, 80)), rng.standard_normal((80, 2))
-    np.savez(tmp_path / "in.npz", edge_index=ends, x=np.eye(9), edge_attr=attr)
-    command = ["prune", str(tmp_path / "in.npz"), str(tmp_path / "out.npz"), "--k", "2", "--json", "--hash", "both"]
-    result = CliRunner().invoke(app, command)
-    assert result.exit_code == 0, result.output
-    assert from_dict(json.loads(result.stdout)["pruner"]) == LSP(k=2, hash="both")
-    wrong = CliRunner().invoke(app, [*command, "--bits", "3"])
-    assert wrong.exit_code == 1
-    assert "bits is not an option of hash both; it has edge, node" in wrong.stderr
+def test_a_combination_has_a_short_form():
+    spec = "both:edge=(signs:bits=2),node=(projection:l=0.5)"
+    assert LSP(k=2, hash=spec).hash == Both(edge=Signs(bits=2), node=Projection(l=0.5))
+    with pytest.raises(OptionError, match="bits is not an option of hash both; it has edge, node"):
+        family("both:bits=3")
 
 
 def synthetic_halves(noise: float) -> tuple[Graph, Graph, tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -375,9 +353,9 @@ def test_seeds_give_different_functions():
             lambda: PaperLSP(k=1, hash=Both(node=Projection()), values="raw").mask(coarse_graph()),
             'l must be given for a Projection in Both with values="raw"',
         ),
-        (lambda: from_dict({"method": "lsp", "k": 1, "hash": {"name": "both", "edge": {}}}), "hash must be one of"),
+        (lambda: from_dict({"pruner": "lsp", "k": 1, "hash": {"name": "both", "edge": {}}}), "hash must be one of"),
         (
-            lambda: from_dict({"method": "lsp", "k": 1, "hash": {"name": "both", "edge": {"name": "signs", "l": 1}}}),
+            lambda: from_dict({"pruner": "lsp", "k": 1, "hash": {"name": "both", "edge": {"name": "signs", "l": 1}}}),
             "l is not an option of hash signs; it has bits",
         ),
     ],

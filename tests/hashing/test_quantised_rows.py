@@ -6,18 +6,15 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from graphs import view_of
 from lsprune import LSP, Graph, GraphError
 from lsprune.hashing.base import View
 from lsprune.hashing.quantised_rows import NARROW, WIDE, row_blocks, small_rows, width
-from lsprune.kernels import runtime
-from lsprune.selection.owners import group
 
 
-def view_of(x: object, edge_attr: np.ndarray | None = None, executor: str = "cpu") -> View:
+def view_of_rows(x: object, edge_attr: np.ndarray | None = None, executor: str = "cpu") -> View:
     ends = np.stack([np.arange(40), (np.arange(40) * 7 + 1) % 40])
-    graph, run = Graph.from_edges(ends, num_nodes=40, x=x, edge_attr=edge_attr), runtime(1, executor)
-    fitted = LSP(k=1).fit(graph)
-    return fitted.view(graph, group(graph, fitted, run), 1, run)
+    return view_of(LSP(k=1), Graph.from_edges(ends, num_nodes=40, x=x, edge_attr=edge_attr), executor=executor)
 
 
 def attributes(columns: int, seed: int = 0) -> np.ndarray:
@@ -29,7 +26,7 @@ def attributes(columns: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("columns", [5, WIDE, WIDE + 1, 600])
 def test_rows_of_a_kind_are_nearest_to_each_other(columns):
-    view = view_of(attributes(columns))
+    view = view_of_rows(attributes(columns))
     rows = small_rows(view, {"neighbour": np.arange(40)})
     assert rows.shape == (40, width(view)) == (40, columns if columns <= WIDE else NARROW)
     assert rows.dtype == np.int16
@@ -42,14 +39,14 @@ def test_rows_of_a_kind_are_nearest_to_each_other(columns):
 @pytest.mark.parametrize("columns", [5, 300])
 def test_sparse_rows_and_the_reference_give_the_same_numbers(columns):
     x, ids = attributes(columns), {"neighbour": np.arange(40)}
-    expected = small_rows(view_of(x), ids)
-    np.testing.assert_array_equal(small_rows(view_of(scipy.sparse.csr_array(x)), ids), expected)
-    np.testing.assert_array_equal(small_rows(view_of(x, executor="reference"), ids), expected)
+    expected = small_rows(view_of_rows(x), ids)
+    np.testing.assert_array_equal(small_rows(view_of_rows(scipy.sparse.csr_array(x)), ids), expected)
+    np.testing.assert_array_equal(small_rows(view_of_rows(x, executor="reference"), ids), expected)
 
 
 def test_blocks_are_the_rows_of_the_slots_with_all_parts_side_by_side():
     x, edges = attributes(3), attributes(4, 1)
-    view = view_of(x, edges)
+    view = view_of_rows(x, edges)
     blocks, read = row_blocks(view, 7)
     assert blocks == [(lo, min(lo + 7, 40)) for lo in range(0, 40, 7)]
     found = np.concatenate([read(*block) for block in blocks])
@@ -60,7 +57,7 @@ def test_blocks_are_the_rows_of_the_slots_with_all_parts_side_by_side():
 
 
 def test_what_is_not_finite_is_named():
-    view, bad = view_of(attributes(3)), attributes(3)
+    view, bad = view_of_rows(attributes(3)), attributes(3)
     bad[5, 1] = np.nan
     object.__setattr__(view.parts["neighbour"].rows, "values", bad)
     with pytest.raises(GraphError, match="x must be finite"):

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphs import view_of
 from lsprune import LSP, Graph, OptionError
 from lsprune.hashing import Structure
-from lsprune.kernels import runtime
-from lsprune.selection.owners import group
 
 
 def labels(graph: Graph, rounds: int) -> list[int]:
-    pruner = LSP(k=1, hash=Structure(rounds=rounds))
-    view = pruner.view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
-    return Structure(rounds=rounds)._labels(view).tolist()
+    family = Structure(rounds=rounds)
+    return family._labels(view_of(LSP(k=1, hash=family), graph)).tolist()
 
 
 def both(edges: list[tuple[int, int]], nodes: int) -> Graph:

@@ -17,8 +17,14 @@ from lsprune.baselines import (
     TopWeight,
 )
 from lsprune.hashing import Both, Codebook, Signs
-from lsprune.pruners import PaperLSP
+from lsprune.hashing.base import View
+from lsprune.kernels import runtime
+from lsprune.pruners import PaperLSP, PerOwner
+from lsprune.selection.choose import edge_keys
+from lsprune.selection.owners import group
 from lsprune.weights import Degree
+
+STEPS = 5  # hash functions that keys are compared for
 
 
 def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge_dim: int = 0, **options) -> Graph:
@@ -31,6 +37,25 @@ def random_graph(seed: int, nodes: int = 12, edges: int = 60, dim: int = 5, edge
         x=rng.standard_normal((nodes, dim)).astype(np.float32) if dim else None,
         edge_attr=rng.standard_normal((ends.shape[1], edge_dim)).astype(np.float32) if edge_dim else None,
     )
+
+
+def communities(nodes: int = 240, width: int = 12, noise: float = 1.0, seed: int = 0) -> tuple[Graph, np.ndarray]:
+    """Nodes of three kinds, each with some ten neighbours, half of them of its kind; attributes tell the kind."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(nodes) % 3
+    target = np.repeat(np.arange(nodes), 10)
+    source = rng.integers(0, nodes, target.size)
+    near = rng.random(target.size) < 0.3
+    source[near] = source[near] // 3 * 3 + kind[target[near]]
+    source, target = np.unique(np.stack([source, target]), axis=1)
+    x = rng.normal(0, 1, (3, width))[kind] + 5 + rng.normal(0, noise, (nodes, width))
+    return Graph.from_edges(np.stack([source, target]), num_nodes=nodes, x=x.astype(np.float32)), kind
+
+
+def same_kind(graph: Graph, kind: np.ndarray, mask: np.ndarray) -> float:
+    """The share of the kept edges that join nodes of one kind."""
+    source, target = (end[mask] for end in graph.ends())
+    return float((kind[source] == kind[target]).mean())
 
 
 @st.composite
@@ -122,6 +147,27 @@ def kept_edges(graph: Graph, mask: np.ndarray, attr: bool = True) -> list[tuple]
     source, target = graph.ends()
     rows = graph.edge_attr if attr and graph.edge_attr is not None else np.zeros((graph.num_edges, 0))
     return sorted((int(source[e]), int(target[e]), *rows[e].tolist()) for e in np.flatnonzero(mask))
+
+
+def keys_of(pruner: PerOwner, graph: Graph, count: int = STEPS, executor: str = "cpu", threads: int = 1) -> np.ndarray:
+    """The keys `[edges, count]` of a pruner, fitted if need be, in the caller's order; self-loops must be counted."""
+    run = runtime(threads, executor)
+    fitted = pruner if pruner.is_fitted else pruner.fit_graph(graph, run)
+    owned = group(graph, fitted.rules, run)
+    source = fitted.key_source(graph, owned, run)
+    keys = np.empty((graph.num_edges, count), np.int64)
+    for first in range(0, count, 16):
+        few = min(16, count - first)
+        block = edge_keys(source.keys(first, few, count), owned, 0, owned.indptr.shape[0] - 1, few)
+        keys[owned.edges(0, graph.num_edges), first : first + few] = block
+    return keys
+
+
+def view_of(pruner: LSP, graph: Graph, steps: int = 1, executor: str = "cpu", threads: int = 1) -> View:
+    """What the hash family of a pruner, fitted to the graph, may look at."""
+    run = runtime(threads, executor)
+    fitted = pruner.fit_graph(graph, run)
+    return fitted.view(graph, group(graph, fitted.rules, run), steps, run)
 
 
 def reordered(graph: Graph, order: np.ndarray) -> Graph:

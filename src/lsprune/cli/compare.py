@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lsprune.cli.console import Json, Report, errors, framed, show, tell
-from lsprune.cli.pruner_options import NodeId, NodeX
+from lsprune.cli.edge_file_options import NodeId, NodeX
 from lsprune.cli.study import Device, Out, listed, seconds_of, status_text, watching
 from lsprune.cli.user_graph_options import (
     EdgeAttr,

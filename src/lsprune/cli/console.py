@@ -184,10 +184,10 @@ def kept_table(name: str, report: Report) -> Table:
     if chosen := report.get("chosen"):
         from lsprune.hashing import FAMILIES
 
-        family = chosen["hash"]["name"]
+        family, weights = chosen["hash"]["name"], chosen["weights"]
         parts = f" of {', '.join(chosen['attributes'])}" if FAMILIES[family].needs_attributes else ""
         table.add_row("chosen", f"hash {family}{parts}")
-        table.add_row("", f"weights {chosen['weights'] or 'none'}")
+        table.add_row("", f"weights {weights['name'] if weights else 'none'}")
     return table
 
 
@@ -211,13 +211,16 @@ def training_table(rows: Mapping[str, Report]) -> Table:
     return table
 
 
-def registry_table(listed: Mapping[str, Mapping[str, str]]) -> Table:
+def registry_table(kinds: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
+    """List names with what they do, and their options with defaults below."""
     from rich.table import Table
 
     table = Table("", "name", "what it does", box=None)
-    for kind, entries in listed.items():
-        for i, (name, about) in enumerate(entries.items()):
-            table.add_row("" if i else kind, name, about)
+    for kind, entries in kinds.items():
+        for i, (name, entry) in enumerate(entries.items()):
+            table.add_row("" if i else kind, name, entry["about"])
+            if entry["options"]:
+                table.add_row("", "", "  " + ", ".join(f"{key}={value}" for key, value in entry["options"].items()))
     return table
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lsprune.cli.console import Json, errors, framed, show, steps, tell
-from lsprune.cli.pruner_options import NodeId, NodeX
+from lsprune.cli.edge_file_options import NodeId, NodeX
 from lsprune.cli.study import listed
 from lsprune.cli.user_graph_options import (
     EdgeAttr,

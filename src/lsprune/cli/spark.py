@@ -7,40 +7,18 @@ import secrets
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lsprune.cli.console import Json, Report, errors, framed, show
-from lsprune.cli.pruner_options import (
-    Attributes,
-    Bipartite,
-    Bits,
-    Hash,
-    K,
-    Keep,
-    Length,
-    Method,
-    NodeId,
-    NodeX,
-    Power,
-    Replace,
-    Seed,
-    Select,
-    SelfLoops,
-    Side,
-    Sparsity,
-    TargetId,
-    TargetX,
-    Ties,
-    Values,
-    make_pruner,
-    pruner_options,
-)
-from lsprune.cli.study import listed
+from lsprune.cli.edge_file_options import Bipartite, EdgeAttr, NodeId, NodeX, names
+from lsprune.cli.option_groups import with_groups
+from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
 
 if TYPE_CHECKING:
@@ -50,48 +28,50 @@ if TYPE_CHECKING:
     from lsprune.pruners import Pruner
 
 
-# One parameter for each option: long, but a list and nothing else.
+@dataclass(frozen=True)
+class TableOptions:
+    """Tables and columns of the graph, and how Spark goes through them."""
+
+    features: Annotated[
+        str | None, typer.Option(help="Nodes: a Parquet file or folder; with --bipartite the sources.")
+    ] = None
+    source: Annotated[str, typer.Option(metavar="NAME", help="Column of the sources.")] = "source"
+    target: Annotated[str, typer.Option(metavar="NAME", help="Column of the targets.")] = "target"
+    edge_attr: EdgeAttr = ""
+    node_id: NodeId = None
+    x: NodeX = ""
+    bipartite: Bipartite = None
+    target_features: Annotated[
+        str | None, typer.Option(help="With --bipartite: targets, a Parquet file or folder.")
+    ] = None
+    target_id: Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")] = None
+    target_x: Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")] = ""
+    position: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Column that numbers the edges, for ties by position.")
+    ] = None
+    partitions: Annotated[int | None, typer.Option(help="Tasks of the selection (default: 2 M edges each).")] = None
+    broadcast: Annotated[
+        bool | None, typer.Option("--broadcast/--shuffle", help="How nodes come to the edges (default: by size).")
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of `prune_spark` that name columns."""
+        return {
+            "source": self.source, "target": self.target, "edge_attr": names(self.edge_attr), "id": self.node_id,
+            "features": names(self.x) or None, "bipartite": self.bipartite, "target_id": self.target_id,
+            "target_features": names(self.target_x) or None, "position": self.position,
+            "partitions": self.partitions, "broadcast": self.broadcast,
+        }  # fmt: skip
+
+
+@with_groups
 def spark_prune_command(
     source_path: Annotated[str, typer.Argument(metavar="IN", help="Edges: a Parquet file or folder.")],
     output_path: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write; it must not exist.")],
-    features: Annotated[
-        str | None, typer.Option(help="Nodes: a Parquet file or folder; with --bipartite the sources.")
-    ] = None,
+    tables: TableOptions,
+    pruning: PrunerOptions,
     master: Annotated[str | None, typer.Option(help="Where Spark runs, such as local[2] (default: as set up).")] = None,
-    source: Annotated[str, typer.Option(help="Column of sources.")] = "source",
-    target: Annotated[str, typer.Option(help="Column of targets.")] = "target",
-    edge_attr: Annotated[str, typer.Option(help="Columns that describe an edge: weight,time.")] = "",
-    node_id: NodeId = None,
-    x: NodeX = "",
-    bipartite: Bipartite = None,
-    target_features: Annotated[
-        str | None, typer.Option(help="With --bipartite: targets, a Parquet file or folder.")
-    ] = None,
-    target_id: TargetId = None,
-    target_x: TargetX = "",
-    position: Annotated[str | None, typer.Option(help="Column that numbers the edges, for --ties position.")] = None,
-    partitions: Annotated[int | None, typer.Option(help="Tasks of the selection (default: 2 M edges each).")] = None,
-    broadcast: Annotated[
-        bool | None, typer.Option("--broadcast/--shuffle", help="How nodes come to the edges (default: by size).")
-    ] = None,
     fitted: Annotated[Path | None, typer.Option(help="A fitted pruner that `save` wrote, instead of options.")] = None,
-    keep: Keep = None,
-    k: K = None,
-    method: Method = "lsp",
-    hash_family: Hash = None,
-    side: Side = None,
-    length: Length = None,
-    sparsity: Sparsity = None,
-    bits: Bits = None,
-    weights: Annotated[str | None, typer.Option(help="Prefer: degree (low), edge, edge:2 or neighbour:0.")] = None,
-    power: Power = None,
-    attributes: Attributes = None,
-    values: Values = None,
-    select: Select = None,
-    replace: Replace = None,
-    ties: Ties = None,
-    self_loops: SelfLoops = None,
-    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     """Prune the edges in IN on Spark and write what is kept to OUT.
@@ -101,43 +81,31 @@ def spark_prune_command(
 
     Example: lsprune spark-prune edges.parquet small.parquet --features nodes.parquet --keep 0.5
     """
-    options = pruner_options(
-        {
-            "keep": keep, "k": k, "hash": hash_family, "side": side, "select": select, "replace": replace, "ties": ties,
-            "self_loops": self_loops, "seed": seed, "values": values, "weights": weights, "power": power,
-            "attributes": attributes,
-        },
-        {"l": length, "sparsity": sparsity, "bits": bits},
-    )  # fmt: skip
     with errors(), _plainly():
-        pruner = _pruner(method, options, fitted)
-        _check_paths(output_path, source_path, features, target_features)
+        pruner = _pruner(pruning, fitted)
+        paths = (source_path, tables.features, tables.target_features)
+        _check_paths(output_path, *paths)
         with _session(master) as session:
             start = time.perf_counter()
-            paths = (source_path, features, target_features)
             edges, nodes, targets = (None if path is None else session.read.parquet(path) for path in paths)
             assert edges is not None
             from lsprune.spark import prune_spark
 
-            kept = prune_spark(
-                edges, nodes, pruner, source=source, target=target, edge_attr=listed(edge_attr), id=node_id,
-                features=listed(x) or None, bipartite=bipartite, targets=targets, target_id=target_id,
-                target_features=listed(target_x) or None, position=position, partitions=partitions,
-                broadcast=broadcast,
-            )  # fmt: skip
+            kept = prune_spark(edges, nodes, pruner, targets=targets, **tables.keywords())
             _write(kept, output_path)
             report = _report(edges.count(), session.read.parquet(output_path).count(), time.perf_counter() - start)
         files = {"input": source_path, "output": output_path, "pruner": pruner.to_dict()}
         show({**files, **report}, as_json, lambda: _table(output_path, report))
 
 
-def _pruner(method: str, options: Mapping[str, Any], fitted: Path | None) -> Pruner:
+def _pruner(pruning: PrunerOptions, fitted: Path | None) -> Pruner:
     from lsprune.pruners import load
 
     if fitted is None:
-        return make_pruner(method, None, options)
-    if options or method != "lsp":
-        raise OptionError(f"fitted must come alone: {next(iter(options), 'method')} is in the saved pruner already")
+        return pruning.make()
+    options = pruning.table()
+    if options or pruning.pruner != "lsp" or pruning.preset:
+        raise OptionError(f"fitted must come alone: {next(iter(options), 'pruner')} is in the saved pruner already")
     return load(fitted)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,19 +18,44 @@ if TYPE_CHECKING:
     from lsprune.pruners import Pruner
 
 
+@dataclass(frozen=True)
+class StreamOptions:
+    """Whether and how to prune out of core."""
+
+    stream: Annotated[
+        bool, typer.Option("--stream", help="For graphs that do not fit in memory; IN may be a folder.")
+    ] = False
+    memory: Annotated[
+        str | None,
+        typer.Option(metavar="SIZE", help="Memory ceiling (default: what is available; with --stream 2GB)."),
+    ] = None
+    scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder of scratch files.")] = None
+    resume: Annotated[bool, typer.Option("--resume", help="With --stream: continue a run that was stopped.")] = False
+    map_ids: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With --stream: number ids of any kind; write the mapping to this Parquet file."
+        ),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of `prune_stream`."""
+        memory = "2GB" if self.memory is None else self.memory
+        return {"map_ids": self.map_ids, "memory": memory, "scratch": self.scratch, "resume": self.resume}
+
+    def refuse(self) -> None:
+        """Raise OptionError for an option that means something only with --stream."""
+        for name in ("scratch", "resume", "map_ids"):
+            if getattr(self, name):
+                raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
+
+
 def stream(given: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
     """What `prune_stream` did, as a report; stages are named on standard error as they begin."""
     from lsprune.outofcore.stream import prune_stream
 
     found = prune_stream(given, output, pruner, **options, say=lambda text: say("note", text))
     return {**_report(found), "manifest": str(_manifest(output))}
-
-
-def refuse(**options: Any) -> None:
-    """Raise for an option that means something only with --stream."""
-    for name, value in options.items():
-        if value:
-            raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
 
 
 def stream_table(name: str, report: Report) -> Table:

@@ -49,7 +49,13 @@ def study_list(as_json: Json = False) -> None:
         from lsprune.lab.studies import study
 
         listed = {name: study.read(name).title for name in study.names()}
-        show(listed, as_json, lambda: registry_table({"studies": listed}))
+        show(
+            listed,
+            as_json,
+            lambda: registry_table(
+                {"studies": {name: {"about": title, "options": {}} for name, title in listed.items()}}
+            ),
+        )
 
 
 # One parameter for each option of the library, as with `prune`.

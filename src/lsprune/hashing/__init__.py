@@ -19,6 +19,7 @@ from lsprune.hashing.signs import Signs
 from lsprune.hashing.structure import Structure
 from lsprune.hashing.threshold import Threshold
 from lsprune.registry import Registry
+from lsprune.specs import parse_spec
 
 FAMILIES: Registry[Family] = Registry(
     "hash",
@@ -36,26 +37,22 @@ FAMILIES: Registry[Family] = Registry(
 )
 
 
-def family(name: str) -> Family:
-    """Build the family of that name with its default options."""
-    return FAMILIES.find(name)()
+def family(spec: str | Mapping[str, Any]) -> Family:
+    """Build a hash family from its name, a short form with options, or a table that `Family.to_dict` returned.
 
-
-def family_from(options: Mapping[str, Any]) -> Family:
-    """The family that `Family.to_dict` described.
-
-    >>> family_from({"name": "both", "edge": {"name": "signs", "bits": 4}}).edge
-    Signs(bits=4)
+    >>> family("signs"), family("signs:bits=4"), family({"name": "both", "edge": {"name": "signs", "bits": 4}}).edge
+    (Signs(bits=8), Signs(bits=4), Signs(bits=4))
     """
-    kind = FAMILIES.find(options.get("name", ""))
+    table = parse_spec(spec) if isinstance(spec, str) else spec
+    kind = FAMILIES.find(table.get("name", ""))
     known = {f.name for f in fields(kind)}
-    for name in options:
+    for name in table:
         if name not in known | {"name"}:
             has = ", ".join(sorted(known)) or "none"
             raise OptionError(f"{name} is not an option of hash {kind.name}; it has {has}")
-    given = {name: family_from(value) if isinstance(value, Mapping) else value for name, value in options.items()}
-    given.pop("name")
-    return kind(**given)
+    options = {name: family(value) if isinstance(value, Mapping) else value for name, value in table.items()}
+    options.pop("name")
+    return kind(**options)
 
 
 __all__ = [
@@ -73,5 +70,4 @@ __all__ = [
     "Structure",
     "Threshold",
     "family",
-    "family_from",
 ]

@@ -8,9 +8,9 @@ from lsprune.pruners.lsp import LSP  # isort: skip  (first in the registry)
 from lsprune.pruners.fitted import FittedLSP
 from lsprune.pruners.guarded import Guarded
 from lsprune.pruners.presets import PaperLSP
-from lsprune.pruners.registry import PRUNERS, from_dict, load
+from lsprune.pruners.registry import PRUNERS, from_dict, load, pruner
 
 __all__ = [
     "LSP", "PRUNERS", "BudgetedPruner", "FittedLSP", "Guarded", "LocalPruner", "PaperLSP", "PerOwner", "Pruner",
-    "from_dict", "load",
+    "from_dict", "load", "pruner",
 ]  # fmt: skip

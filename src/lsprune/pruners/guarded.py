@@ -162,7 +162,9 @@ class Guarded(Pruner):
         known = {f.name for f in dataclasses.fields(cls)} - {"pruner"} | {"inner"}
         keywords = cls._keywords(options, known)
         inner = keywords.pop("inner", None)
-        return cls(pruner=from_dict(inner) if isinstance(inner, Mapping) else inner, **keywords)
+        if isinstance(inner, Mapping):  # of a short form such as "guarded:inner=(lsp:k=8)" it has a name
+            inner = from_dict({"pruner" if name == "name" else name: value for name, value in inner.items()})
+        return cls(pruner=inner, **keywords)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the promises and the pruner within, fitted or not; refused with protected edges, as of one graph."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
 from lsprune.checks import check_choice, is_whole, shown
 from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError, warn
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import FAMILIES, Family, Projection, family, family_from
+from lsprune.hashing import FAMILIES, Family, Projection, family
 from lsprune.hashing.base import Keys
 from lsprune.kernels import Runtime, runtime
 from lsprune.needs import Needs
@@ -37,11 +37,12 @@ class LSP(LocalPruner):
 
     Args:
         k, keep: the budget, exactly one of them: the most edges an owner keeps, or the share of all edges to keep.
-        hash: a hash family, or its name with default options; "auto" is chosen by `fit`.
-        weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or a name
-            with default options: "degree", "jaccard", "similarity", "auto" (chosen by `fit`), "edge" or "edge:2" (a
-            column of edge_attr), "neighbour:0" (a column of the neighbour's x). With hash families of codes this is
-            weighted min-hash; with Projection, half the weight moves an edge back by `power` standard deviations.
+        hash: a hash family, or its name, with options or without ("signs:bits=4"); "auto" is chosen by `fit`.
+        weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or its
+            name, with options or without: "degree", "degree:power=0.4", "jaccard", "similarity", "auto" (chosen by
+            `fit`), "edge" or "edge:2" (a column of edge_attr), "neighbour:0" (a column of the neighbour's x). With hash
+            families of codes this is weighted min-hash; with Projection, half the weight moves an edge back by `power`
+            standard deviations.
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of
             function 257); "bottom": the k smallest of one function.
@@ -63,7 +64,7 @@ class LSP(LocalPruner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.hash, str):
+        if isinstance(self.hash, str | Mapping):
             object.__setattr__(self, "hash", family(self.hash))
         if not isinstance(self.hash, Family):
             raise OptionError(f"hash must be a hash family or one of {', '.join(FAMILIES)}, got {shown(self.hash)}")
@@ -178,12 +179,6 @@ class LSP(LocalPruner):
         """Return the options as plain data; those of the hash and of the weights as tables with their names."""
         weights = None if self.weight is None else self.weight.to_dict()
         return {**super().to_dict(), "hash": self.family.to_dict(), "weights": weights}
-
-    @classmethod
-    def from_dict(cls, options: Mapping[str, Any]) -> Self:
-        """Build the pruner that `to_dict` described."""
-        given = options.get("hash")
-        return super().from_dict({**options, "hash": family_from(given)} if isinstance(given, Mapping) else options)
 
     def fit(
         self,

@@ -10,6 +10,7 @@ from typing import Any
 from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.registry import Registry
+from lsprune.specs import parse_spec
 from lsprune.weights.auto import AutoWeight
 from lsprune.weights.base import PerEdge, Weight
 from lsprune.weights.column import Column
@@ -22,37 +23,32 @@ _COLUMN = re.compile(r"(edge|neighbour)(?::([0-9]{1,9}))?")
 
 
 def weight(spec: Any) -> Weight | None:
-    """Build a weight from itself, a name, a short form such as "edge:2", or a table that `Weight.to_dict` gave.
+    """Build a weight from itself, a name, a short form such as "degree:power=0.4" or "edge:2", or a table.
 
-    >>> weight("degree"), weight("edge:2"), weight({"name": "degree", "power": 0.4})
-    (Degree(power=1.0), Column(power=1.0, part='edge', column=2), Degree(power=0.4))
+    >>> weight("degree"), weight("edge:2"), weight("degree:power=0.4"), weight({"name": "degree", "power": 0.4})
+    (Degree(power=1.0), Column(power=1.0, part='edge', column=2), Degree(power=0.4), Degree(power=0.4))
     """
     if spec is None or isinstance(spec, Weight):
         return spec
-    if isinstance(spec, Mapping):
-        return _from_table(spec)
-    short = _COLUMN.fullmatch(spec) if isinstance(spec, str) else None
-    if short is not None and (short[1] == "edge" or short[2] is not None):
-        return Column(part=short[1], column=None if short[2] is None else int(short[2]))  # type: ignore[arg-type]
-    if not isinstance(spec, str):
+    if not isinstance(spec, str | Mapping):
         raise OptionError(
             f"weights must be an edge weight such as Degree(power=0.4), a name or None, got {shown(spec)}"
         )
-    try:
-        return WEIGHTS.find(spec)()
-    except OptionError as error:
-        raise OptionError(
-            str(error).replace(", got", ', "edge", "edge:COLUMN" or "neighbour:COLUMN", got', 1)
-        ) from None
-
-
-def _from_table(options: Mapping[str, Any]) -> Weight:
-    kind = WEIGHTS.find(options.get("name", ""))
+    table = _table(spec) if isinstance(spec, str) else spec
+    kind = WEIGHTS.find(table.get("name", ""))
     known = {f.name for f in fields(kind)}
-    for name in options:
+    for name in table:
         if name not in known | {"name"}:
             raise OptionError(f"{name} is not an option of weights {kind.name}; it has {', '.join(sorted(known))}")
-    return kind(**{name: value for name, value in options.items() if name != "name"})
+    return kind(**{name: value for name, value in table.items() if name != "name"})
+
+
+def _table(text: str) -> dict[str, Any]:
+    """Return the table of a name or short form; "edge", "edge:2" and "neighbour:0" stand for `Column`."""
+    short = _COLUMN.fullmatch(text)
+    if short is None or (short[1] == "neighbour" and short[2] is None):
+        return parse_spec(text)
+    return {"name": Column.name, "part": short[1], "column": None if short[2] is None else int(short[2])}
 
 
 __all__ = ["WEIGHTS", "AutoWeight", "Column", "Degree", "Jaccard", "PerEdge", "Similarity", "Weight", "weight"]

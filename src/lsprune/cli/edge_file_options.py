@@ -1,0 +1,85 @@
+"""The options that say what is what in files of edges and nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lsprune.errors import OptionError
+
+NodeId = Annotated[
+    str | None,
+    typer.Option("--id", metavar="NAME", help="Column of node ids (default: id, node_id or node, if there is one)."),
+]
+NodeX = Annotated[
+    str,
+    typer.Option(
+        "--x", metavar="COLUMNS", help="Columns of features (default: x if it holds lists, else all but ids)."
+    ),
+]
+EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: comma-separated column names.")]
+Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")]
+Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")]
+Bipartite = Annotated[
+    bool | None,
+    typer.Option(
+        "--bipartite/--no-bipartite", help="Sources and targets are two kinds of nodes, each with its own ids."
+    ),
+]
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split comma-separated names.
+
+    >>> names("a, b,")
+    ('a', 'b')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+@dataclass(frozen=True)
+class EdgeFileOptions:
+    """Columns and arrays of a file of edges and of tables of nodes."""
+
+    features: Annotated[
+        Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet; with --bipartite of the sources.")
+    ] = None
+    node_id: NodeId = None
+    x: NodeX = ""
+    edge_attr: EdgeAttr = ""
+    source: Source = None
+    target: Target = None
+    num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None
+    edge_arrays: Annotated[
+        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that belong to the edges (default: by their length).")
+    ] = ""
+    node_arrays: Annotated[
+        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that do not, and are copied unchanged.")
+    ] = ""
+    bipartite: Bipartite = None
+    target_features: Annotated[Path | None, typer.Option(help="With --bipartite: attributes of the targets.")] = None
+    target_id: Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")] = None
+    target_x: Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")] = ""
+    num_targets: Annotated[int | None, typer.Option(help="With --bipartite: number of targets.")] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of `read_edges` and `prune_stream`."""
+        return {
+            "source": self.source, "target": self.target, "edge_attr": names(self.edge_attr),
+            "features": self.features, "id": self.node_id, "x": names(self.x), "num_nodes": self._node_counts(),
+            "edge_arrays": names(self.edge_arrays), "node_arrays": names(self.node_arrays),
+            "bipartite": self.bipartite, "target_features": self.target_features, "target_id": self.target_id,
+            "target_x": names(self.target_x),
+        }  # fmt: skip
+
+    def _node_counts(self) -> int | tuple[int | None, int | None] | None:
+        """Return the number of nodes, or a pair of numbers if there are two kinds."""
+        if self.bipartite:
+            none = self.num_nodes is None and self.num_targets is None
+            return None if none else (self.num_nodes, self.num_targets)
+        if self.num_targets is not None:
+            raise OptionError("--num-targets goes with --bipartite, which is not given")
+        return self.num_nodes

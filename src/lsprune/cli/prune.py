@@ -1,0 +1,90 @@
+"""`lsprune prune`: an edge list in, the kept edges out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lsprune.cli.console import Json, Report, errors, kept_table, show, steps
+from lsprune.cli.edge_file_options import EdgeFileOptions
+from lsprune.cli.option_groups import with_groups
+from lsprune.cli.pruner_options import PrunerOptions
+from lsprune.cli.stream import StreamOptions, stream, stream_table
+
+if TYPE_CHECKING:
+    from lsprune.graph import Array, Graph
+    from lsprune.pruners import Pruner
+
+
+@with_groups
+def prune_command(
+    source_file: Annotated[
+        Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
+    ],
+    output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
+    files: EdgeFileOptions,
+    pruning: PrunerOptions,
+    streaming: StreamOptions,
+    threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Prune the edge list IN and write what is kept to OUT.
+
+    OUT appears whole or not at all, and is never IN.
+
+    Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
+
+    Example: lsprune prune edges.npz small.npz --k 8 --hash signs:bits=4 --weights degree:power=0.4
+
+    Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
+
+    Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
+    """
+    with errors():
+        reading = files.keywords()
+        pruner = pruning.make()
+        if streaming.stream:
+            report = stream(source_file, output_file, pruner, **reading, **streaming.keywords(), threads=threads)
+        else:
+            streaming.refuse()
+            report = _in_memory(source_file, output_file, pruner, {**reading, "memory": streaming.memory}, threads)
+        paths = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
+        table = stream_table if streaming.stream else kept_table
+        show({**paths, **report}, as_json, lambda: table(output_file.name, report))
+
+
+def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
+    """Read, prune and write; return the report."""
+    from lsprune.files import check_output, read_edges, write_edges
+
+    check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
+    with steps(3) as step:
+        step(f"reading {source.name}")
+        edges = read_edges(source, **reading)
+        edges.check()
+        step("pruning")
+        mask, report = measured(edges.graph, pruner, threads)
+        step(f"writing {output.name}")
+        write_edges(output, edges, mask)
+    return report
+
+
+def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
+    """Return the mask, and a report: counts, seconds, edges per second, and what fit chose if that was left to it."""
+    from lsprune.kernels import runtime
+    from lsprune.measure import summary
+
+    _ = runtime(threads).module  # importing numba is not pruning
+    start = time.perf_counter()
+    auto = bool(getattr(pruner, "chosen_by_fit", False))
+    ready = pruner.fit(graph, threads=threads) if auto else pruner
+    mask = ready.mask(graph, threads=threads)
+    seconds = time.perf_counter() - start
+    counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))
+    chosen = {"chosen": ready.to_dict()} if auto else {}
+    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9), **chosen}

@@ -1,0 +1,123 @@
+"""Whether similar neighbours are preferred, chosen from the data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from graphs import communities, same_kind
+from lsprune import LSP, Codebook, Graph, GraphError, OptionError, Projection
+from lsprune.pruners import calibration
+from lsprune.weights import AutoWeight, Similarity
+from lsprune.weights.auto import FIT_BYTES
+from lsprune.weights.surroundings import noisy_cosines
+
+
+def test_auto_prefers_the_like_where_noise_does_not_change_who_they_are():
+    graph, kind = communities(600, width=40)
+    for options in ({"hash": "auto"}, {"hash": "projection"}, {"hash": "identity"}):
+        fitted = LSP(keep=0.3, weights="auto", **options).fit(graph)
+        assert fitted.options.weights == Similarity()
+        assert fitted.options.hash == (Projection() if options["hash"] == "auto" else LSP(k=1, **options).hash)
+        assert same_kind(graph, kind, fitted.mask(graph)) > 0.6
+        np.testing.assert_array_equal(
+            LSP(keep=0.3, weights="auto", **options).mask(graph, threads=2), fitted.mask(graph)
+        )
+
+
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [({"keep": 0.33}, {"keep": 0.34}), ({"k": 3}, {"k": 4})],
+)
+def test_auto_prefers_nobody_where_a_third_is_kept_or_more(few, many):
+    graph, _ = communities(600, width=40)
+    assert LSP(weights="auto", **few).fit(graph).options.weights == Similarity()
+    assert LSP(weights="auto", hash="auto", **many).fit(graph) == LSP(hash="auto", **many).fit(graph)
+    np.testing.assert_array_equal(LSP(weights="auto", **many).mask(graph), LSP(**many).mask(graph))
+
+
+def test_a_projection_goes_with_similarity_whatever_hash_is_most_stable(monkeypatch):
+    """Nodes that are one of twenty vectors with hardly any noise: a codebook tells them apart best."""
+    rng = np.random.default_rng(7)
+    ends = np.stack([rng.integers(0, 600, 6000), np.repeat(np.arange(600), 10)])
+    x = rng.normal(0, 1, (20, 16))[rng.integers(0, 20, 600)] + rng.normal(0, 0.01, (600, 16))
+    graph = Graph.from_edges(ends, num_nodes=600, x=x.astype(np.float32))
+    assert isinstance(LSP(keep=0.3, hash="auto").fit(graph).options.hash, Codebook)
+    monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_: 1.0)
+    fitted = LSP(keep=0.3, hash="auto", weights="auto").fit(graph)
+    assert (fitted.options.weights, fitted.options.hash) == (Similarity(), Projection())
+
+
+def test_auto_leaves_weights_where_edges_say_more():
+    """Edges that are one of twenty vectors with hardly any noise, between nodes that nothing is known of."""
+    rng = np.random.default_rng(6)
+    ends = np.stack([rng.integers(0, 300, 3000), np.repeat(np.arange(300), 10)])
+    which = rng.integers(0, 20, 3000)
+    edges = rng.normal(0, 1, (20, 16))[which] + rng.normal(0, 0.01, (3000, 16))
+    graph = Graph.from_edges(
+        ends, num_nodes=300, x=rng.normal(0, 1, (300, 4)).astype(np.float32), edge_attr=edges.astype(np.float32)
+    )
+    fitted = LSP(keep=0.3, hash="auto", weights="auto").fit(graph)
+    assert (fitted.options.weights, fitted.options.attributes) == (None, ("edge",))
+    assert fitted == LSP(keep=0.3, hash="auto").fit(graph)
+
+
+def test_auto_looks_at_few_nodes_of_a_dense_graph(monkeypatch):
+    graph, _ = communities(2100)
+    seen = []
+
+    def watched(graph, owned, side, slots, seed, run):
+        seen.append(slots.size)
+        return noisy_cosines(graph, owned, side, slots, seed, run)
+
+    monkeypatch.setattr(calibration, "MAX_SURROUNDING_EDGES", 3000)
+    monkeypatch.setattr(calibration, "noisy_cosines", watched)
+    fitted = LSP(keep=0.3, weights="auto").fit(graph)
+    assert seen == [calibration.MIN_TRIAL_EDGES]
+    assert fitted.options.weights == Similarity()
+
+
+def test_auto_refuses_what_is_not_finite_where_nobody_has_a_choice_too():
+    x = np.zeros((9, 4), np.float32)
+    x[7, 1] = np.nan
+    for hash in ("identity", "projection"):
+        with pytest.raises(GraphError, match="finite"):
+            LSP(k=2, hash=hash, weights="auto").mask(Graph.from_edges(np.array([[0], [1]]), num_nodes=9, x=x))
+
+
+@pytest.mark.parametrize("hash", ["identity", "structure"])
+def test_auto_measures_noise_against_a_projection_where_the_hash_has_none(hash, monkeypatch):
+    graph, _ = communities(600, width=40)
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(graph).options.weights == Similarity()
+    monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_: 0.1)
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(graph) == LSP(keep=0.1, hash=hash).fit(graph)
+
+
+@pytest.mark.parametrize("hash", ["identity", "projection", "auto"])
+@pytest.mark.filterwarnings("ignore::lsprune.errors.ConstantWarning")
+def test_auto_prefers_nobody_where_all_nodes_are_alike(hash):
+    graph, _ = communities(600)
+    same = Graph.from_edges(np.stack(graph.ends()), num_nodes=600, x=np.ones((600, 3), np.float32))
+    assert LSP(keep=0.1, hash=hash, weights="auto").fit(same).options.weights is None
+
+
+def test_auto_leaves_weights_where_nodes_have_no_attributes():
+    ends = np.random.default_rng(0).integers(0, 30, (2, 300))
+    pruner = LSP(keep=0.2, hash="identity", weights="auto")
+    graph = Graph.from_edges(ends)
+    np.testing.assert_array_equal(pruner.mask(graph), LSP(keep=0.2, hash="identity").mask(graph))
+    assert pruner.fit(graph).options.weights is None
+
+
+def test_the_power_is_that_of_the_similarity_that_is_chosen():
+    graph, _ = communities(600, width=40)
+    fitted = LSP(keep=0.1, weights=AutoWeight(power=0.25)).fit(graph)
+    assert fitted.options.weights == Similarity(power=0.25)
+
+
+def test_it_is_chosen_by_fit_and_says_what_that_takes():
+    needs = AutoWeight().needs
+    assert AutoWeight().chosen_by_fit and LSP(k=1, hash="identity", weights="auto").chosen_by_fit
+    assert (needs.scope, needs.fit_edges, needs.fit_bytes) == ("neighbourhood", True, FIT_BYTES)
+    with pytest.raises(OptionError, match=r"power must be a number in \[0, 64\], got 65"):
+        AutoWeight(power=65)
