@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from lsprune import LSP, Graph, GraphError, OptionError
+from lsprune import LSP, Graph, GraphError
+from lsprune.attributes import describe
 from lsprune.errors import ConstantWarning
-from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
+from lsprune.hashing import Auto, Bins, Codebook, Projection, Signs, Threshold
 from lsprune.kernels import runtime
-from lsprune.pruners import PaperLSP
-from lsprune.pruners import calibration as calibrate
-from lsprune.selection.owners import group
+from lsprune.pruners import FittedLSP, PaperLSP, calibration
+from lsprune.pruners.calibration import Candidate, mean_overlap
+from lsprune.weights import Column
 
 
 def clustered() -> Graph:
@@ -37,52 +38,52 @@ class Seen:
     """What was tried, how well each did, and on how many edges."""
 
     def __init__(self) -> None:
-        self.tried: list[tuple[Family, tuple[str, ...]]] = []
+        self.tried: list[Candidate] = []
         self.scores: list[float] = []
         self.edges: list[int] = []
         self.learned_from: list[int] = []
 
-    def best(self) -> tuple[Family, tuple[str, ...]]:
+    def best(self) -> Candidate:
         return self.tried[int(np.argmax(self.scores))]  # the first of equals
 
 
 @pytest.fixture
 def seen(monkeypatch):
-    spy, scored, overlap = Seen(), calibrate._Trials.scored, calibrate._overlap
+    spy, score = Seen(), calibration._Trials.score
 
     def watched(self, candidates):
-        given = list(candidates)
-        spy.tried += given
-        spy.learned_from.append(self.learn.num_edges)
-        return scored(self, given)
+        for result in score(self, candidates):
+            spy.tried.append(result.candidate)
+            spy.scores.append(result.overlap)
+            spy.edges.append(self.clean.num_edges)
+            spy.learned_from.append(self.learning.num_edges)
+            yield result
 
-    def measured(one, other, owner):
-        spy.scores.append(overlap(one, other, owner))
-        spy.edges.append(one.shape[0])
-        return spy.scores[-1]
-
-    monkeypatch.setattr(calibrate._Trials, "scored", watched)
-    monkeypatch.setattr(calibrate, "_overlap", measured)
+    monkeypatch.setattr(calibration._Trials, "score", watched)
     return spy
+
+
+def chosen(fitted: FittedLSP) -> Candidate:
+    """What fit chose."""
+    return Candidate(fitted.options.family, fitted.options.attributes)
 
 
 def test_the_part_that_can_be_told_apart_is_chosen():
     fitted = LSP(keep=0.3, hash="auto").fit(clustered())
-    assert fitted.attributes == ("edge",)
-    assert fitted.family == Codebook()
+    assert chosen(fitted) == Candidate(Codebook(), ("edge",))
     assert fitted.keep == 0.3
 
 
 def test_the_winner_is_the_most_stable_of_all(seen):
     fitted = LSP(k=2, hash="auto").fit(clustered())
-    assert seen.best() == (fitted.family, fitted.attributes)
+    assert seen.best() == chosen(fitted)
     assert len(seen.scores) == len(seen.tried) == len(set(seen.tried)) == 3 * 4 + 3 * 2 + 13
-    parts = {chosen for _, chosen in seen.tried}
+    parts = {candidate.parts for candidate in seen.tried}
     assert parts == {
         ("edge",), ("neighbour",), ("edge", "neighbour"),
         ("owner", "edge"), ("owner", "neighbour"), ("owner", "edge", "neighbour"),
     }  # fmt: skip
-    options = {family for family, chosen in seen.tried if chosen == fitted.attributes}
+    options = {candidate.family for candidate in seen.tried if candidate.parts == fitted.options.attributes}
     assert {type(family) for family in options} == {Projection, Codebook, Bins, Signs, Threshold}
     assert len({family.bits for family in options if isinstance(family, Signs)}) == 6
     assert len({family.length for family in options if isinstance(family, Bins)}) == 4
@@ -91,14 +92,14 @@ def test_the_winner_is_the_most_stable_of_all(seen):
 
 def test_options_are_chosen_too(monkeypatch, seen):
     """Many kinds of edges, hardly any noise: a longer code than the one that is tried first is more stable."""
-    monkeypatch.setattr(calibrate, "FAMILIES", (Signs(bits=6),))
-    monkeypatch.setattr(calibrate, "OPTIONS", tuple(Signs(bits=bits) for bits in (2, 4, 8, 12)))
+    monkeypatch.setattr(calibration, "FIRST_FAMILIES", (Signs(bits=6),))
+    monkeypatch.setattr(calibration, "FAMILY_OPTIONS", tuple(Signs(bits=bits) for bits in (2, 4, 8, 12)))
     rng = np.random.default_rng(3)
     attr = rng.standard_normal((300, 64))[rng.integers(0, 300, 3000)].astype(np.float32)
     graph = Graph.from_edges(rng.integers(0, 150, (2, 3000)), edge_attr=attr)
     fitted = LSP(k=2, hash=Auto(noise=0.02)).fit(graph)
-    assert (fitted.family, fitted.attributes) == seen.best()
-    assert fitted.family.bits > 6
+    assert chosen(fitted) == seen.best()
+    assert fitted.options.family.bits > 6
     assert len(seen.tried) == 5
 
 
@@ -109,19 +110,19 @@ def test_without_a_choice_to_compare_the_first_candidate_is_taken(sparse):
         rows = scipy.sparse.csr_matrix(attr) if sparse else attr
         graph = Graph.from_edges(ends, num_nodes=3, x=np.eye(3, dtype=np.float32), edge_attr=rows)
         fitted = LSP(k=2, hash="auto").fit(graph)
-        assert (fitted.family, fitted.attributes) == (Projection(), ("edge",))
+        assert chosen(fitted) == Candidate(Projection(), ("edge",))
         assert fitted.mask(graph).all()
 
 
 def test_owners_of_two_edges_are_compared_by_one(seen):
-    """No owner has more than STEPS edges: one edge of each pair is kept, so that there is something to compare."""
+    """No owner has more than TRIAL_STEPS edges: one edge of each pair is kept, so that they can be compared."""
     rng = np.random.default_rng(0)
     kinds = 5 * rng.standard_normal((50, 8)).astype(np.float32)
     ends = np.stack([rng.integers(0, 200, 400), np.repeat(np.arange(200), 2)])
     graph = Graph.from_edges(ends, num_nodes=(200, 200), edge_attr=kinds[rng.integers(0, 50, 400)])
     fitted = LSP(k=2, hash="auto").fit(graph)
     assert max(seen.scores) > min(seen.scores) + 0.1
-    assert seen.best() == (fitted.family, fitted.attributes)
+    assert seen.best() == chosen(fitted)
 
 
 def test_sparse_attributes_give_the_same_choice_as_dense():
@@ -151,46 +152,46 @@ def test_attributes_of_owners_alone_leave_all_to_ties_and_the_first_of_equals_wi
     graph = Graph.from_edges(ends, num_nodes=(20, 30), x=(None, x))
     fitted = LSP(k=2, hash="auto").fit(graph)
     assert len(set(seen.scores)) == 1 < len(seen.scores)
-    assert (fitted.family, fitted.attributes) == (Projection(), ("owner",))
+    assert chosen(fitted) == Candidate(Projection(), ("owner",))
     np.testing.assert_array_equal(fitted.mask(graph), LSP(k=2).fit(graph).mask(graph))
 
 
 def test_wide_sparse_rows_are_made_dense_for_few_nodes(monkeypatch):
-    monkeypatch.setattr(calibrate, "VALUES", 1 << 21)
+    monkeypatch.setattr(calibration, "MAX_TRIAL_VALUES", 1 << 21)
     rng = np.random.default_rng(0)
     x = scipy.sparse.random(6_000, 4_000, density=0.002, format="csr", dtype=np.float32, random_state=rng)
     graph = Graph.from_edges(rng.integers(0, 6_000, (2, 20_000)), x=x)
-    parts = calibrate.describe(graph, "in", ("neighbour",), seed=0)
+    parts = describe(graph, "in", ("neighbour",), seed=0)
     tracemalloc.start()
-    made = calibrate._trials(LSP(k=1, hash="auto"), graph, parts, runtime(1))
+    made = calibration._trials(LSP(k=1, hash="auto"), graph, parts, runtime(1))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert made is not None and 500 < made.clean.num_edges <= calibrate.VALUES // 4_000
+    assert made is not None and 500 < made.clean.num_edges <= calibration.MAX_TRIAL_VALUES // 4_000
     assert peak < 90e6  # all nodes would take 96 MB as float32, and many times that with noise
 
 
 def test_a_star_is_tried_and_learned_from_in_part(monkeypatch, seen):
     """And which part does not depend on the order of its edges, of which some are parallel."""
-    monkeypatch.setattr(calibrate, "LEARN", 1 << 11)
+    monkeypatch.setattr(calibration, "MAX_LEARNING_EDGES", 1 << 11)
     rng = np.random.default_rng(0)
     ends = np.stack([rng.integers(1, 200, 20_000), np.zeros(20_000, np.int64)])
     attr = (rng.standard_normal((90, 6))[rng.integers(0, 90, 20_000)]).astype(np.float32)
     graph = Graph.from_edges(ends, num_nodes=200, edge_attr=attr)
     fitted = LSP(k=2, hash="auto").fit(graph)
-    assert set(seen.edges) == {calibrate.HUGE} and set(seen.learned_from) == {1 << 11}
+    assert set(seen.edges) == {calibration.MAX_OWNER_EDGES} and set(seen.learned_from) == {1 << 11}
     scores, seen.scores[:] = list(seen.scores), []
     assert LSP(k=2, hash="auto").fit(shuffled(graph, rng.permutation(20_000))) == fitted
     assert seen.scores == scores
 
 
 def test_a_hub_behind_small_owners_is_learned_from(monkeypatch, seen):
-    monkeypatch.setattr(calibrate, "LEARN", 1 << 11)
+    monkeypatch.setattr(calibration, "MAX_LEARNING_EDGES", 1 << 11)
     rng = np.random.default_rng(0)
     target = np.concatenate([np.zeros(5_000, np.int64), np.repeat(np.arange(1, 51), 3)])
     attr = rng.standard_normal((5_150, 4)).astype(np.float32)
     LSP(k=2, hash="auto").fit(Graph.from_edges(np.stack([np.arange(51, 5_201), target]), edge_attr=attr))
     assert set(seen.learned_from) == {1 << 11}
-    assert set(seen.edges) == {calibrate.HUGE + 150}
+    assert set(seen.edges) == {calibration.MAX_OWNER_EDGES + 150}
 
 
 def test_many_edges_are_tried_but_no_more_than_said(seen):
@@ -198,7 +199,9 @@ def test_many_edges_are_tried_but_no_more_than_said(seen):
     graph = Graph.from_edges(rng.integers(0, 900, (2, 20_000)), x=rng.standard_normal((900, 4)).astype(np.float32))
     LSP(k=2, hash="auto").fit(graph)
     assert len(set(seen.edges)) == 1
-    assert 8_000 < seen.edges[0] <= calibrate.TRY == 8_192  # with few, the scores of good candidates are chance
+    assert (
+        8_000 < seen.edges[0] <= calibration.MAX_TRIAL_EDGES == 8_192
+    )  # with few, the scores of good candidates are chance
     assert seen.learned_from[0] > 19_000
 
 
@@ -226,8 +229,8 @@ def test_noise_does_not_depend_on_the_order_of_edges():
     graph = clustered()
     order = np.random.default_rng(1).permutation(4000)
     pruner = LSP(k=2, hash="auto")
-    parts = calibrate.describe(graph, "in", ("edge",), seed=0)
-    one, other = (calibrate._trials(pruner, some, parts, runtime(1)) for some in (graph, shuffled(graph, order)))
+    parts = describe(graph, "in", ("edge",), seed=0)
+    one, other = (calibration._trials(pruner, some, parts, runtime(1)) for some in (graph, shuffled(graph, order)))
     np.testing.assert_array_equal(one.clean.edge_attr, other.clean.edge_attr)
     np.testing.assert_array_equal(one.noisy.edge_attr, other.noisy.edge_attr)
     np.testing.assert_array_equal(one.noisy.ends(), other.noisy.ends())
@@ -242,7 +245,7 @@ def test_identity_of_nodes_is_of_no_help(seen, ties):
         fitted = PaperLSP(k=2, hash="auto", ties=ties).fit(graph)
     assert len(said) == 1  # of the winner, not of every candidate
     assert max(seen.scores) < 0.2
-    assert fitted.ties == ties
+    assert fitted.options.ties == ties
 
 
 def test_a_constant_part_is_passed_over_without_a_warning():
@@ -251,29 +254,9 @@ def test_a_constant_part_is_passed_over_without_a_warning():
     assert LSP(k=2, hash="auto").fit(Graph.from_edges(rng.integers(0, 200, (2, 3000)), x=x, edge_attr=attr))
 
 
-def test_noise_leaves_categories_alone_and_renames_nodes():
-    rng = np.random.default_rng(0)
-    x, attr = rng.integers(0, 5, 40), rng.random((300, 2))
-    graph = Graph.from_edges(rng.integers(0, 40, (2, 300)), x=x, edge_attr=attr)
-    pruner = LSP(k=1)
-    clean = calibrate._graph(graph, (owned := group(graph, pruner, runtime(1))), "in", np.arange(owned.edge.shape[0]))
-    noisy = calibrate._disturbed(clean, 0.5, 0)
-    for side in (0, 1):
-        np.testing.assert_array_equal(noisy.x[side][noisy.ends()[side]], clean.x[side][clean.ends()[side]])
-        assert (noisy.ends()[side] != clean.ends()[side]).mean() > 0.9  # the same node, another number
-    off = (noisy.edge_attr - clean.edge_attr).std(0) / clean.edge_attr.std(0)
-    np.testing.assert_allclose(off, 0.5, atol=0.1)
-
-
-def test_noise_on_the_largest_numbers_stays_finite():
-    rows = np.array([[3e38, 0], [-3e38, 0]] * 20, np.float32)
-    noisy = calibrate._noisy(rows, 2.0, 0, 0)
-    assert np.isfinite(noisy).all() and (noisy[:, 0] != rows[:, 0]).any()
-
-
 def test_categories_that_the_sample_lacks_are_known(monkeypatch):
     """Candidates learn from few owners here: not all values of a category occur there."""
-    monkeypatch.setattr(calibrate, "LEARN", 8)
+    monkeypatch.setattr(calibration, "MAX_LEARNING_EDGES", 8)
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 90, (2, 2000)), x=np.arange(90), edge_attr=rng.random((2000, 2)))
     assert LSP(k=2, hash="auto").fit(graph).mask(graph).any()
@@ -284,9 +267,9 @@ def test_with_weights_families_are_tried_that_can_have_them(seen, values):
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 60, (2, 900)), edge_attr=rng.random((900, 1), np.float32) + 0.01)
     fitted = PaperLSP(k=2, hash="auto", weights="edge", values=values).fit(graph)
-    assert fitted.weights == "edge" and fitted.mask(graph).any()
-    for family, _ in seen.tried:
-        PaperLSP(k=2, hash=family, weights="edge", values=values).mask(graph)
+    assert fitted.options.weights == Column() and fitted.mask(graph).any()
+    for candidate in seen.tried:
+        PaperLSP(k=2, hash=candidate.family, weights="edge", values=values).mask(graph)
     assert len(seen.tried) == (13 if values == "unit" else 12)
 
 
@@ -301,7 +284,20 @@ def test_two_kinds_of_nodes_and_graphs_without_attributes():
         LSP(k=1, hash="auto").fit(Graph.from_edges(ends, num_nodes=(20, 30)))
 
 
-@pytest.mark.parametrize("noise", [0, 100, True, "1"])
-def test_bad_options_are_named(noise):
-    with pytest.raises(OptionError, match=rf"noise must be a number in \(0, 100\), got {noise!r}"):
-        Auto(noise=noise)
+def test_the_overlap_is_the_mean_jaccard_index_of_the_owners():
+    owner = np.array([0, 0, 0, 1, 1, 2, 2])
+    first = np.array([True, True, False, True, False, True, False])
+    second = np.array([True, False, True, True, False, False, True])
+    assert mean_overlap(first, second, owner) == pytest.approx((1 / 3 + 1 + 0) / 3)
+
+
+def test_scales_are_shared_by_candidates_on_the_same_parts(monkeypatch):
+    """And are those of each candidate alone; a family that learns is fitted by itself."""
+    graph, fits = clustered(), []
+    fit = LSP.fit_graph
+    monkeypatch.setattr(LSP, "fit_graph", lambda self, *rest: fits.append(self.hash) or fit(self, *rest))
+    fitted = LSP(k=2, hash="auto").fit(graph)
+    plain = [family for family in fits if not family.learns and not family.chosen_by_fit]
+    assert len(plain) <= 6 + 1  # once for each of six sets of parts, and the winner
+    assert fits[-1] == fitted.options.hash
+    assert fitted == LSP(k=2, hash=fitted.options.hash, attributes=fitted.options.attributes).fit(graph)

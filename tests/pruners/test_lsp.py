@@ -1,147 +1,172 @@
+"""The options of LSP, what they mean together, and how it is fitted."""
+
 from __future__ import annotations
 
 import dataclasses
-import json
 
 import numpy as np
 import pytest
 
-from graphs import ALL_PRUNERS, name_of, random_graph
-from lsprune import LSP, FormatError, Identity, LocalRandom, OptionError, Projection, Random, load
-from lsprune.hashing import PaperProjection, PaperThreshold
-from lsprune.pruners import PaperLSP, from_dict
+from graphs import random_graph
+from lsprune import LSP, Graph, GraphError, Identity, OptionError, Projection
+from lsprune.errors import ConstantWarning
+from lsprune.hashing import Both, Codebook, PaperThreshold, Signs, Structure
+from lsprune.kernels import runtime
+from lsprune.numeric.quantisation import fit_scales
+from lsprune.pruners import FittedLSP
+from lsprune.weights import AutoWeight, Degree
 
 GRAPH = random_graph(0, nodes=20, edges=200, edge_dim=3)
 
 
-def test_presets_are_those_of_the_design():
-    calibrated = LSP(k=3)
-    assert (calibrated.side, calibrated.attributes, calibrated.values) == ("in", ("edge", "neighbour"), "unit")
-    assert calibrated.hash == Projection(l=None)
-    for kind in "pt":
-        paper, published = LSP.paper(kind, k=3), LSP.published(kind, k=3)
-        for preset in (paper, published):
-            assert (preset.side, preset.values, preset.ties) == ("out", "raw", "position")
-            assert preset.attributes == ("owner", "edge", "neighbour")
-            assert not preset.replace
-        assert published.self_loops == "edge"
-    assert LSP.paper("p", k=3).hash == PaperProjection(l=1.0, offset="uniform")
-    assert LSP.paper("t", k=3).hash == PaperThreshold(m=2**31 - 1, digest="md5", sparsity=None)
-    assert LSP.published("p", k=3).hash == PaperProjection(l=1.0, offset="normal", sparsity=25)
-    assert LSP.published("t", k=3, sparsity=8).hash == PaperThreshold(digest="affine", sparsity=8, mean=1.0)
+def test_the_defaults_are_those_of_the_design():
+    pruner = LSP(k=3)
+    assert (pruner.side, pruner.attributes, pruner.normalised) == ("in", ("edge", "neighbour"), True)
+    assert (pruner.hash, pruner.weights, pruner.select) == (Projection(l=None), None, "functions")
+    assert not pruner.replace
+    auto = LSP.auto(keep=0.3, seed=4)
+    assert auto == LSP(keep=0.3, hash="auto", weights="auto", seed=4)
+    assert auto.weights == AutoWeight()
 
 
-@pytest.mark.parametrize("pruner", ALL_PRUNERS, ids=name_of)
-def test_options_survive_plain_data(pruner):
-    options = json.loads(json.dumps(pruner.to_dict()))
-    assert from_dict(options) == pruner
-    assert type(pruner).from_dict(options) == pruner
-
-
-@pytest.mark.parametrize("pruner", ALL_PRUNERS, ids=name_of)
-def test_a_saved_pruner_gives_the_same_masks(pruner, tmp_path):
-    fitted = pruner.fit(GRAPH)
-    fitted.save(tmp_path / "pruner.npz")
-    for back in (load(tmp_path / "pruner.npz"), type(pruner).load(tmp_path / "pruner.npz")):
-        assert back == fitted
-        other = random_graph(9, nodes=20, edges=150, edge_dim=3)
-        np.testing.assert_array_equal(back.mask(other), fitted.mask(other))
-    assert [path.name for path in tmp_path.iterdir()] == ["pruner.npz"]
-
-
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 not a zip", b"\x80\x04pickle"])
-def test_damaged_files_are_named(damage, tmp_path):
-    path = tmp_path / "pruner.npz"
-    path.write_bytes(damage)
-    with pytest.raises(FormatError, match="pruner.npz is not a saved pruner"):
-        load(path)
-
-
-def test_a_file_cut_short_is_named(tmp_path):
-    path = tmp_path / "pruner.npz"
-    LSP(k=2).fit(GRAPH).save(path)
-    whole = path.read_bytes()
-    for size in range(1, len(whole), 97):
-        path.write_bytes(whole[:size])
-        with pytest.raises(FormatError):
-            load(path)
-
-
-def test_a_foreign_npz_is_named(tmp_path):
-    np.savez(tmp_path / "other.npz", x=np.ones(3))
-    with pytest.raises(FormatError, match="is not a saved pruner"):
-        load(tmp_path / "other.npz")
-    Random(k=1).save(tmp_path / "random.npz")
-    with pytest.raises(FormatError, match="does not hold a valid lsp pruner"):
-        LSP.load(tmp_path / "random.npz")
-
-
-def test_fit_gives_a_new_pruner_and_masks_alike():
+def test_fit_returns_another_object_with_the_same_masks():
     pruner = LSP(k=2)
     fitted = pruner.fit(GRAPH)
-    assert pruner.fitted is None
-    assert fitted.fitted is not None
+    assert not pruner.is_fitted and fitted.is_fitted
+    assert isinstance(fitted, FittedLSP) and fitted.options == pruner
     np.testing.assert_array_equal(pruner.mask(GRAPH), fitted.mask(GRAPH))
     with pytest.raises(dataclasses.FrozenInstanceError):
-        fitted.k = 3
+        pruner.k = 3
 
 
-def test_numpy_scalars_are_options_like_any_other(tmp_path):
-    pruner = LSP(k=np.int64(2), seed=np.int32(3), pooled=np.bool_(False), attributes=["neighbour", "edge"])
-    assert pruner == LSP(k=2, seed=3)
-    pruner.save(tmp_path / "pruner.npz")
-    np.testing.assert_array_equal(load(tmp_path / "pruner.npz").mask(GRAPH), LSP(k=2, seed=3).mask(GRAPH))
-    assert Random(keep=np.float32(0.5)).to_dict()["keep"] == 0.5
+def test_what_looks_at_no_attributes_is_fitted_from_the_start():
+    for pruner in (LSP(k=2, hash="identity"), LSP(k=2, hash="structure", weights="degree")):
+        assert pruner.is_fitted
+        np.testing.assert_array_equal(pruner.mask(GRAPH), pruner.fit(GRAPH).mask(GRAPH))
+    for pruner in (LSP(k=2, hash="identity", weights="similarity"), LSP(k=2, hash="identity", weights="auto")):
+        assert not pruner.is_fitted
 
 
-@pytest.mark.parametrize("document", ['{"lsprune": 1}', '{"lsprune": 1, "pruner": 3, "state": {}}', "[1]", "{"])
-def test_foreign_documents_are_named(document, tmp_path):
-    np.savez(tmp_path / "x.npz", json=np.frombuffer(document.encode(), np.uint8))
-    with pytest.raises(FormatError, match="is not a saved pruner"):
-        load(tmp_path / "x.npz")
+def test_no_key_is_made_before_fit():
+    with pytest.raises(OptionError, match="the pruner must be fitted before keys are made"):
+        LSP(k=2).key_source(GRAPH, None, runtime(1)).keys(0, 1, 1)
 
 
-def test_repr_shows_what_was_asked_for():
-    assert repr(LSP(keep=0.5)) == "LSP(keep=0.5)"
-    assert repr(LSP(k=3, hash=Identity(), side="out")) == "LSP(k=3, side='out', hash=Identity())"
-    assert repr(LocalRandom(k=2, seed=7)) == "LocalRandom(k=2, seed=7)"
+def test_fit_is_left_out_where_nobody_has_a_choice(monkeypatch):
+    fits, fit = [], LSP.fit_graph
+    monkeypatch.setattr(LSP, "fit_graph", lambda self, *rest: fits.append(self.k) or fit(self, *rest))
+    assert LSP(k=1000).mask(GRAPH).all() and not fits
+    assert not LSP(k=2).mask(GRAPH).all() and fits == [2]
+
+
+@pytest.mark.parametrize("k", [1, 1000])
+def test_attributes_are_checked_whether_anybody_has_a_choice_or_not(k):
+    bare = Graph.from_edges(GRAPH.ends(), num_nodes=20)
+    with pytest.raises(GraphError, match="neither node attributes"):
+        LSP(k=k).mask(bare)
+    bad = GRAPH.x.copy()
+    bad[5, 0] = np.nan
+    with pytest.raises(GraphError, match="x must be finite in float32, got nan in row 5"):
+        LSP(k=k).mask(Graph.from_edges(GRAPH.ends(), num_nodes=20, x=bad))
+    with pytest.raises(GraphError, match="neither node attributes"):
+        LSP(k=k).check_attributes(Graph.from_edges(np.zeros((2, 0), int), num_nodes=3))
+
+
+def test_constant_attributes_are_warned_of():
+    same = Graph.from_edges(GRAPH.ends(), num_nodes=20, x=np.ones((20, 3)))
+    with pytest.warns(ConstantWarning, match="all attributes that are hashed are constant"):
+        LSP(k=2).fit(same)
+
+
+def test_categories_may_have_values_that_the_training_graphs_lack():
+    ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
+    seen, rare = (Graph.from_edges(ends, x=np.array([0, 1, 2, last])) for last in (1, 5))
+    with pytest.raises(GraphError, match=r"x as a category must be in \[0, 3\) as fitted, got 5"):
+        LSP(k=0, hash="signs").fit(seen).mask(rare)
+    assert LSP(keep=0.5).fit(seen, categories={"x": 6}).mask(rare).sum() == 2
+    for categories, says in (({"y": 3}, "categories must be of x or edge_attr, got 'y'"),
+                             ({"x": 0}, "categories of x must be a whole number >= 1, got 0")):  # fmt: skip
+        with pytest.raises(OptionError, match=says):
+            LSP(keep=0.5).fit(seen, categories=categories)
+
+
+def test_scales_that_are_computed_part_by_part_are_those_of_fit():
+    template = Graph.from_edges(
+        np.zeros((2, 0), int), num_nodes=0, x=np.zeros((0, GRAPH.x.shape[1]), np.float32),
+        edge_attr=np.zeros((0, 3), np.float32),
+    )  # fmt: skip
+    pruner = LSP(k=2, attributes=("owner", "edge", "neighbour"))
+    parts = pruner.parts(GRAPH, pruner.attributes, None)
+
+    def scale_of(role, part, normalised):
+        return fit_scales({role: parts[role]}, unit=normalised, runtime=runtime(1))[role]
+
+    assert pruner.fit_scales(template, scale_of, GRAPH.num_edges) == pruner.fit(GRAPH)
+    for hash in ("codebook", "auto"):
+        with pytest.raises(OptionError, match=f"hash {hash} must be fitted before: it learns from all edges at once"):
+            LSP(k=2, hash=hash).fit_scales(template, scale_of, GRAPH.num_edges)
+
+
+@pytest.mark.parametrize(
+    ("pruner", "steps", "functions"),
+    [
+        (LSP(k=300), 300, 257),
+        (LSP(k=20), 20, 20),
+        (LSP(k=300, select="bottom"), 300, 1),
+        (LSP.paper("p", k=300), 300, 300),
+    ],
+    ids=repr,
+)
+def test_how_many_functions_decide(pruner, steps, functions):
+    assert pruner.functions_needed(steps) == functions
+
+
+def test_needs_are_those_of_the_hash_the_attributes_and_the_weights_together():
+    needs = LSP(k=2).needs
+    assert (needs.owner, needs.neighbour, needs.edge, needs.key_table) == (False, True, True, True)
+    assert not LSP(k=2, hash=Both()).needs.key_table
+    assert LSP(k=2, attributes=("owner", "neighbour")).needs.key_table  # without bins the owner decides nothing
+    assert not LSP(k=2, hash=Projection(l=1.0), attributes=("owner", "neighbour")).needs.key_table
+    assert LSP(k=2, hash=Codebook()).needs.fit_bytes > 0
+    assert LSP(k=2, hash=Structure()).needs.scope == "neighbourhood"
+    identity = LSP(k=2, hash=Identity()).needs
+    assert identity.by_neighbour and not identity.neighbour
+    assert LSP(k=2, hash=Identity(), weights=Degree()).needs.degree
+    assert LSP.paper("p", k=2).needs.position and not needs.position
+
+
+def test_a_pruner_without_its_weights_and_as_it_is_tried():
+    pruner = LSP(keep=0.3, symmetric="union", weights="degree", hash="signs", seed=3)
+    assert pruner.without_weights() == LSP(keep=0.3, symmetric="union", hash="signs", seed=3)
+    assert pruner.for_trials(2) == LSP(k=2, hash="signs", seed=3)
+
+
+def test_a_relation_at_a_time_is_fitted():
+    pytest.importorskip("torch_geometric")
+    import torch
+    from torch_geometric.data import HeteroData
+
+    data = HeteroData()
+    data["a"].num_nodes = data["b"].num_nodes = 3
+    data["a", "to", "b"].edge_index = torch.zeros((2, 1), dtype=torch.long)
+    with pytest.raises(OptionError, match="fit must be given one relation at a time"):
+        LSP(k=1, hash="signs").fit(data)
 
 
 @pytest.mark.parametrize(
     ("build", "says"),
     [
-        (lambda: LSP(), "exactly one of k .* and keep .*, got neither"),
-        (lambda: LSP(k=1, keep=0.5), "got both k=1 and keep=0.5"),
-        (lambda: LSP(keep=1.5), r"keep must be in \(0, 1\], got 1.5; it is the share of edges to keep"),
-        (lambda: LSP(keep=0.0), r"keep must be in \(0, 1\], got 0.0"),
-        (lambda: LSP(keep=float("nan")), "keep must be in"),
-        (lambda: LSP(k=-1), r"k must be a whole number in \[0, 2\^31\), got -1"),
-        (lambda: LSP(k=2.0), "k must be a whole number .*, got 2.0"),
-        (lambda: LSP(k=2**63), "k must be a whole number"),
-        (lambda: LSP(keep=True), "keep must be in"),
-        (lambda: LSP(keep="half"), "keep must be in"),
-        (lambda: PaperLSP(k=1, replace="no"), "replace must be True or False, got 'no'"),
         (lambda: LSP(k=1, attributes=5), "attributes must be a tuple"),
-        (lambda: LSP(keep=0.5, hash=PaperThreshold(digest="affine")), "k must be given with this hash"),
-        (lambda: LSP(k=True), "k must be a whole number"),
-        (lambda: Random(keep=2), "keep must be in"),
-        (lambda: LSP(k=1, side="both"), "side must be one of 'in', 'out', got 'both'"),
-        (lambda: PaperLSP(k=1, ties="random"), "ties must be one of 'hash', 'id', 'position', got 'random'"),
-        (lambda: LSP(k=1, select="top"), "select must be one of"),
-        (lambda: LSP(k=1, symmetric="both"), "symmetric must be one of"),
-        (lambda: LSP(k=1, self_loops="add"), "self_loops must be one of"),
-        (lambda: PaperLSP(k=1, values="log"), "values must be one of"),
+        (lambda: LSP(k=1, attributes=()), "attributes must be a tuple"),
         (lambda: LSP(k=1, attributes=("nodes",)), "attributes must be a tuple of some of owner, edge, neighbour"),
         (lambda: LSP(k=1, attributes="edge"), "attributes must be a tuple"),
+        (lambda: LSP(keep=0.5, hash=PaperThreshold(digest="affine")), "k must be given with this hash"),
+        (lambda: LSP(k=1, select="top"), "select must be one of 'functions', 'bottom', got 'top'"),
         (lambda: LSP(k=1, hash=3), "hash must be a hash family or one of projection, threshold, codebook, signs"),
         (lambda: LSP(k=1, hash="md5"), "hash must be one of .* got 'md5'"),
-        (lambda: PaperLSP(keep=0.5, replace=True), "keep must be None with replace=True"),
-        (lambda: PaperLSP(k=1, replace=True, select="bottom"), "replace must be False"),
-        (lambda: LSP(k=1, seed=0.5), "seed must be a whole number of at most 1024 bits, got 0.5"),
-        (lambda: LSP.paper("q", k=1), "kind must be one of 'p', 't', got 'q'"),
-        (lambda: from_dict({"method": "magic"}), "method must be one of lsp, .* got 'magic'"),
-        (lambda: LSP.from_dict({"k": 1, "share": 2}), "share is not an option of lsp; it has "),
-        (lambda: LSP.from_dict({"k": 1, "hash": {"name": "projection", "bins": 2}}), "bins is not an option of hash"),
+        (lambda: LSP(k=1, hash=Signs), "hash must be a hash family"),
+        (lambda: LSP(k=1, weights="age"), "weights must be one of .* got 'age'"),
+        (lambda: LSP(k=1, hash=Both(), attributes=("edge",)), "hash both needs node attributes"),
     ],
 )
 def test_bad_options_are_named(build, says):
@@ -149,7 +174,5 @@ def test_bad_options_are_named(build, says):
         build()
 
 
-def test_steps_with_replacement_are_limited():
-    with pytest.raises(OptionError, match="k must be at most 65536 with replace=True, got 65537"):
-        PaperLSP(k=2**16 + 1, replace=True)
-    assert PaperLSP(k=2**16, replace=True).k == 2**16
+def test_attributes_are_kept_in_one_order():
+    assert LSP(k=1, attributes=["neighbour", "edge"]) == LSP(k=1, attributes=("edge", "neighbour"))

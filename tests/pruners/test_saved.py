@@ -19,7 +19,8 @@ from lsprune import LSP, FormatError, Graph, Guarded, LocalRandom, LspruneError,
 from lsprune.baselines import EffectiveResistance, Jaccard, TopWeight
 from lsprune.files.npy import read_npz, write_npz
 from lsprune.hashing import Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold
-from lsprune.weights import Column
+from lsprune.pruners import FittedLSP, PaperLSP
+from lsprune.weights import Column, Degree, Similarity
 
 ALL = ("owner", "edge", "neighbour")
 
@@ -109,7 +110,7 @@ def attempt(path: Path, one: Graph) -> str:
 def test_what_was_saved_is_loaded(saved, kind, tmp_path):
     path, one = saved[kind]
     pruner = lsprune.load(path)
-    assert pruner == type(pruner).load(path) == KINDS[kind].fit(one)
+    assert pruner == type(KINDS[kind]).load(path) == KINDS[kind].fit(one)
     np.testing.assert_array_equal(pruner.mask(one), KINDS[kind].mask(one))
     assert attempt(changed(path, tmp_path / "same.npz", lambda document, arrays: None), one) == "mask"
 
@@ -212,7 +213,7 @@ def test_arrays_that_nothing_was_learned_from_are_refused_or_give_a_mask(saved, 
 
 
 def scale(document: dict) -> dict:
-    return document["state"]["edge"]
+    return document["state"]["scales"]["edge"]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +224,7 @@ def scale(document: dict) -> dict:
         ("projection", lambda d, a: scale(d).update(shift=60), "go with each other as fit makes them"),
         ("projection", lambda d, a: scale(d).update(unit=False), "unit of edge must be True for 2 columns"),
         ("projection", lambda d, a: scale(d).update(categories=7), "categories of edge must go with its 2"),
-        ("projection", lambda d, a: d["state"].update(other=scale(d)), "what was fitted must be of owner, edge"),
+        ("projection", lambda d, a: d["state"]["scales"].update(other=scale(d)), "what was fitted must be of owner, edge"),
         ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"][:1]}), "spread of edge must be"),
         ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"] - 10**6}), "spread of edge must be"),
         ("projection", lambda d, a: a.update({"edge.centre": np.array([2**40, 0])}), "edge.centre must hold"),
@@ -235,8 +236,8 @@ def scale(document: dict) -> dict:
         ("both", lambda d, a: a.update(learned=a["learned"][:-1]), "learned is missing or damaged"),
         ("both", lambda d, a: a["learned"].__setitem__(3, -9), "learned is missing or damaged"),
         ("both, one learns", lambda d, a: a["learned"].__setitem__(0, 1), "missing or damaged"),
-        ("guarded", lambda d, a: d["pruner"].update(pruner=3), "pruner must be a pruner"),
-        ("guarded", lambda d, a: d["pruner"]["pruner"].update(k=-3), "k must be a whole number"),
+        ("guarded", lambda d, a: d["pruner"].update(inner=3), "pruner must be a pruner"),
+        ("guarded", lambda d, a: d["pruner"]["inner"].update(k=-3), "k must be a whole number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(saved, tmp_path, kind, change, says):
@@ -253,7 +254,9 @@ def test_categories_without_end_take_no_memory(saved, tmp_path):
         fitted = pruner.fit(wide)
         fitted.save(path)
         more = changed(
-            path, tmp_path / "more.npz", lambda d, _: [part.update(categories=2**50) for part in d["state"].values()]
+            path,
+            tmp_path / "more.npz",
+            lambda d, _: [part.update(categories=2**50) for part in d["state"]["scales"].values()],
         )
         tracemalloc.start()
         mask = lsprune.load(more).mask(wide, threads=1)
@@ -283,8 +286,14 @@ def test_a_small_file_that_claims_much_is_refused_before_it_is_read(monkeypatch,
     "text",
     [
         *(b"", b"[]", b"{", b"3", b"\xff", b"[" * 100_000, b'{"lsprune": 1}'),
+        b'{"lsprune": 3, "pruner": {}, "state": {}}',
         b'{"lsprune": 2, "pruner": {}, "state": {}}',
+        b'{"lsprune": 2, "pruner": {"pruner": ["lsp"]}, "state": {}}',
+        b'{"lsprune": 1, "pruner": {}, "state": {}}',
         b'{"lsprune": 1, "pruner": {"method": ["lsp"]}, "state": {}}',
+        b'{"lsprune": 1, "pruner": {"method": "guarded"}, "state": {}}',
+        b'{"lsprune": 1, "pruner": {"method": "guarded", "pruner": 3}, "state": {}}',
+        b'{"lsprune": 1, "pruner": {"method": "lsp", "k": 1, "weights": 3}, "state": {}}',
     ],
     ids=lambda text: text[:30].decode(errors="replace"),
 )
@@ -297,12 +306,157 @@ def test_a_document_that_is_none_is_refused(tmp_path, text):
             load(path)
 
 
-def test_promises_without_end_are_refused(tmp_path):
-    inner = '{"method": "guarded", "pruner": ' * 400 + "{}" + "}" * 400
-    path = tmp_path / "deep.npz"
+@pytest.mark.parametrize(
+    ("version", "inner"), [(1, '{"method": "guarded", "pruner": '), (2, '{"pruner": "guarded", "inner": ')]
+)
+def test_promises_without_end_are_refused(tmp_path, version, inner):
+    deep = inner * 400 + "{}" + "}" * 400
+    path, text = tmp_path / "deep.npz", f'{{"lsprune": {version}, "pruner": {deep}, "state": {{}}}}'
     with path.open("wb") as handle:
-        write_npz(
-            handle, {"json": np.frombuffer(f'{{"lsprune": 1, "pruner": {inner}, "state": {{}}}}'.encode(), np.uint8)}
-        )
+        write_npz(handle, {"json": np.frombuffer(text.encode(), np.uint8)})
     with pytest.raises(FormatError):
         lsprune.load(path)
+
+
+def test_a_format_of_a_later_version_is_named(tmp_path):
+    path = tmp_path / "later.npz"
+    with path.open("wb") as handle:
+        write_npz(handle, {"json": np.frombuffer(b'{"lsprune": 3, "pruner": {}, "state": {}}', np.uint8)})
+    with pytest.raises(FormatError, match="was written in format 3, this version reads 1 and 2"):
+        lsprune.load(path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 not a zip", b"\x80\x04pickle"])
+def test_damaged_files_are_named(damage, tmp_path):
+    path = tmp_path / "pruner.npz"
+    path.write_bytes(damage)
+    with pytest.raises(FormatError, match="pruner.npz is not a saved pruner"):
+        lsprune.load(path)
+
+
+def test_a_file_cut_short_is_named(tmp_path):
+    path = tmp_path / "pruner.npz"
+    LSP(k=2).fit(graph()).save(path)
+    whole = path.read_bytes()
+    for size in range(1, len(whole), 97):
+        path.write_bytes(whole[:size])
+        with pytest.raises(FormatError):
+            lsprune.load(path)
+
+
+def test_a_foreign_npz_is_named(tmp_path):
+    np.savez(tmp_path / "other.npz", x=np.ones(3))
+    with pytest.raises(FormatError, match="is not a saved pruner"):
+        lsprune.load(tmp_path / "other.npz")
+    Random(k=1).save(tmp_path / "random.npz")
+    with pytest.raises(FormatError, match="does not hold a valid lsp pruner"):
+        LSP.load(tmp_path / "random.npz")
+
+
+@pytest.mark.parametrize("document", ['{"lsprune": 2}', '{"lsprune": 2, "pruner": 3, "state": {}}', "[1]", "{"])
+def test_foreign_documents_are_named(document, tmp_path):
+    np.savez(tmp_path / "x.npz", json=np.frombuffer(document.encode(), np.uint8))
+    with pytest.raises(FormatError, match="is not a saved pruner"):
+        lsprune.load(tmp_path / "x.npz")
+
+
+# Files of format 1, which lsprune 0.1.0 wrote: options under "method", scales of the parts side by side in "state".
+
+OLD_LSP = {
+    "method": "lsp", "k": 2, "keep": None, "side": "in", "symmetric": None, "self_loops": "free", "pooled": False,
+    "seed": 0, "hash": {"name": "projection", "l": None, "offset": "uniform", "sparsity": None}, "weights": None,
+    "power": 1.0, "attributes": ["edge", "neighbour"], "values": "unit", "select": "functions", "replace": False,
+    "ties": "hash",
+}  # fmt: skip
+OLD_THRESHOLD = {"name": "threshold", "m": 2**31 - 1, "sparsity": 6, "digest": "mix", "mean": 0.0}
+
+
+def old_options(**changes) -> dict:
+    return OLD_LSP | changes
+
+
+def write_old(path: Path, options: dict, fitted=None) -> Path:
+    """A file as lsprune 0.1.0 wrote it; what was learned is that of a fitted pruner, in the old places."""
+    arrays, state = {}, {}
+    for role, part in () if fitted is None else fitted.scales:
+        arrays |= {f"{role}.centre": np.array(part.centre, np.int32), f"{role}.spread": np.array(part.spread, np.int32)}
+        state[role] = {name: getattr(part, name) for name in ("exponent", "unit", "shift", "categories")}
+    if fitted is not None and fitted.learned is not None:
+        arrays["learned"] = fitted.learned.array
+    document = json.dumps({"lsprune": 1, "pruner": options, "state": state})
+    with path.open("wb") as handle:
+        write_npz(handle, arrays | {"json": np.frombuffer(document.encode(), np.uint8)})
+    return path
+
+
+OLD = {
+    "projection": (old_options(), LSP(k=2)),
+    "keep": (old_options(k=None, keep=0.4, side="out", seed=3), LSP(keep=0.4, side="out", seed=3)),
+    "degree": (old_options(weights="degree", power=0.4), LSP(k=2, weights=Degree(power=0.4))),
+    "similarity": (old_options(weights="similarity"), LSP(k=2, weights=Similarity())),
+    "edge": (old_options(weights="edge:1", power=2.0), LSP(k=2, weights=Column(column=1, power=2.0))),
+    "neighbour": (old_options(weights="neighbour:0"), LSP(k=2, weights=Column(part="neighbour", column=0))),
+    "threshold": (old_options(hash=OLD_THRESHOLD), LSP(k=2, hash=Threshold())),
+    "codebook": (old_options(hash={"name": "codebook", "words": 8, "iterations": 2}), LSP(k=2, hash=Codebook(words=8))),
+    "both": (
+        old_options(hash={"name": "both", "edge": {"name": "codebook", "words": 4, "iterations": 2}, "node": OLD_THRESHOLD}),
+        LSP(k=2, hash=Both(edge=Codebook(words=4), node=Threshold())),
+    ),
+    "paper": (
+        old_options(
+            side="out", attributes=["owner", "edge", "neighbour"], values="raw", ties="position",
+            hash={"name": "threshold", "m": 2**31 - 1, "sparsity": None, "digest": "md5", "mean": 0.0},
+        ),
+        LSP.paper("t", k=2),
+    ),
+    "published": (
+        old_options(
+            side="out", attributes=["owner", "edge", "neighbour"], values="raw", ties="position", self_loops="edge",
+            hash={"name": "projection", "l": 1.0, "offset": "normal", "sparsity": 3},
+        ),
+        LSP.published("p", k=2, sparsity=3),
+    ),
+    "replace": (old_options(replace=True), PaperLSP(k=2, replace=True)),
+    "local-random": ({"method": "local-random", "k": None, "keep": 0.4}, LocalRandom(keep=0.4)),
+    "guarded": (
+        {"method": "guarded", "pruner": old_options(), "min_keep": 1, "keep_connected": False, "max_degree": [None, 4]},
+        Guarded(pruner=LSP(k=2), min_keep=1, max_degree=(None, 4)),
+    ),
+    "guarded twice": (
+        {"method": "guarded", "pruner": {"method": "guarded", "pruner": {"method": "no-edges"}, "min_keep": 1}},
+        Guarded(pruner=Guarded(pruner=NoEdges(), min_keep=1)),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OLD)
+@pytest.mark.parametrize("was_fitted", [False, True])
+def test_files_of_the_first_format_are_loaded(tmp_path, kind, was_fitted):
+    options, pruner = OLD[kind]
+    one, other = graph(), graph(1)
+    expected = pruner.fit(one) if was_fitted else pruner
+    inner = getattr(expected, "pruner", expected)
+    state = inner if was_fitted and isinstance(inner, FittedLSP) else None
+    back = lsprune.load(write_old(tmp_path / "old.npz", options, state))
+    assert back == expected
+    np.testing.assert_array_equal(back.mask(other), expected.mask(other))
+    back.save(tmp_path / "new.npz")
+    assert json.loads(read_npz(tmp_path / "new.npz")["json"].tobytes())["lsprune"] == 2
+    assert lsprune.load(tmp_path / "new.npz") == back
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"k": -1}, "k must be a whole number"),
+        ({"weights": "age"}, "weights must be one of"),
+        ({"weights": "edge:x"}, "."),
+        ({"power": -1.0, "weights": "degree"}, "power must be a number"),
+        ({"hash": {"name": "threshold", "digest": "sha"}}, "digest must be one of"),
+        ({"colour": "red"}, "colour is not an option of lsp"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_in_an_old_file_is_named(tmp_path, changes, says):
+    with pytest.raises(FormatError, match=says):
+        lsprune.load(write_old(tmp_path / "old.npz", old_options(**changes)))

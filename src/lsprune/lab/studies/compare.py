@@ -13,14 +13,13 @@ from typing import Any
 from lsprune.errors import OptionError
 from lsprune.lab.reporting.panels import WHOLE, Budget, Panel, check_record, make_panel
 from lsprune.lab.reporting.records import Record
-from lsprune.lab.studies.methods import BUDGETED, FRESH, NAMES, NEEDS_K
+from lsprune.lab.studies.methods import NO_EDGES, UNPRUNED, Method, find_methods
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import Part, Study
 from lsprune.lab.user_graph import OwnFiles
 
-ALIASES = {"lsp": "lsp-p"}  # what `lsprune prune` calls calibrated LSP
-ALWAYS = ("none", "no-edges")  # whether edges matter at all comes first
-METHODS = ("random", "local-random", "lsp-p", "lsp-auto-a", "low-degree")
+ALWAYS = (UNPRUNED, NO_EDGES)  # whether edges matter at all comes first
+METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree")
 SHARES = (0.1, 0.25, 0.5)
 MODELS = {
     "node-gat": 0.005,
@@ -32,19 +31,17 @@ DECAY = 5e-4
 TASKS = ("node-classification",)
 
 
-def method_names(asked: Iterable[str]) -> list[str]:
-    """These names as the lab has them, each once; an unknown one, or one that takes no share, is an OptionError.
+def methods_with_shares(specs: Iterable[Any]) -> tuple[Method, ...]:
+    """Return these methods, each once; raise OptionError for an unknown one, or one that takes no share.
 
-    >>> method_names(["lsp", "random", "lsp-p"])
-    ['lsp-p', 'random']
+    >>> [method.name for method in methods_with_shares(["lsp", "random", "lsp"])]
+    ['lsp', 'random']
     """
-    names = list(dict.fromkeys(ALIASES.get(name, name) for name in asked))
-    for name in names:
-        if name not in NAMES:
-            raise OptionError(f"methods must be some of {', '.join((*ALIASES, *NAMES))}, got {name!r}")
-        if name in NEEDS_K:
-            raise OptionError(f"methods must have a share for their budget, got {name!r}, which takes only a k")
-    return names
+    methods = find_methods(specs)
+    for method in methods:
+        if method.has_budget and not method.takes_share:
+            raise OptionError(f"methods must have a share for their budget, got {method.name!r}, which takes only a k")
+    return methods
 
 
 def own_study(
@@ -56,16 +53,17 @@ def own_study(
     epochs: int = 200,
     seeds: int = 3,
 ) -> Study:
-    """The study that compares these methods on the graph in these files; `none` and `no-edges` are always there.
+    """The study that compares these methods on the graph in these files; `unpruned` and `no-edges` are always there.
 
     Its name has the hash of the files' content and of how is trained: what has one name may stand in one file. Methods,
     shares and seeds can be added later, and only what is new is run.
     """
     if model not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
-    wanted = [name for name in method_names(methods) if name not in ALWAYS]
-    if not any(name in BUDGETED for name in wanted):
-        raise OptionError(f"methods must have at least one that prunes, got {', '.join(wanted) or 'none'}")
+    wanted = [method for method in methods_with_shares(methods) if method.name not in ALWAYS]
+    if not any(method.has_budget for method in wanted):
+        names = ", ".join(method.name for method in wanted)
+        raise OptionError(f"methods must have at least one that prunes, got {names or 'none'}")
     part = Part(
         dataset=files.name, model=model, shares=tuple(dict.fromkeys(shares)), methods=(*ALWAYS, *wanted),
         epochs=epochs, lr=MODELS[model], weight_decay=DECAY,

@@ -6,6 +6,7 @@ methods of one seed are compared on the same pairs. What a pruner learns, it lea
 
 from __future__ import annotations
 
+import json
 import math
 import time
 import warnings
@@ -20,7 +21,7 @@ import torch
 from lsprune.errors import LspruneWarning, OptionError
 from lsprune.graph import Array
 from lsprune.lab.datasets.synthetic import GENERATED
-from lsprune.lab.studies.methods import pruner_for
+from lsprune.lab.studies.methods import Method
 from lsprune.lab.studies.run import Run
 from lsprune.lab.synthetic_graphs import Samples
 from lsprune.lab.training.train import circumstances
@@ -67,7 +68,7 @@ def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
     """(the mask of the samples that are compared, what the record says of it)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LspruneWarning)  # what pruning does to these graphs is what a study is about
-        fitted, seconds = _fitted(run.method, run.sparsity, run.dataset, run.seed, run.limit)
+        fitted, seconds = _fitted(json.dumps(run.pruner), run.dataset, run.seed, run.limit)
         if fitted is None:
             return np.ones(compared.centre_edge.size, bool), {"share": 1.0, "prune_seconds": 0.0, "pruner": None}
         pruner = fitted.with_budget(k=run.k, keep=run.keep)
@@ -78,14 +79,14 @@ def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
 
 
 @lru_cache(maxsize=1)  # what is learned is the same for every budget, and the runs of a method come budget by budget
-def _fitted(method: str, sparsity: int, dataset: str, seed: int, limit: int | None) -> tuple[Pruner | None, float]:
-    """(the pruner of a method after learning from the other samples, the seconds that took)."""
-    pruner = pruner_for(method, 1, seed, sparsity=sparsity)
+def _fitted(options: str, dataset: str, seed: int, limit: int | None) -> tuple[Pruner | None, float]:
+    """Fit a pruner, given by its options as JSON, on the other samples; return it and the seconds that took."""
+    pruner = Method("fitted", json.loads(options)).make(k=1, seed=seed)
     if pruner is None:
         return None, 0.0
     compared, others = _samples(dataset, seed, limit)
-    if method not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
-        _WARM.add(method)
+    if options not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
+        _WARM.add(options)
         few = compared.chosen(np.arange(min(16, compared.y.size))).graph
         pruner.fit(few).mask(few)
     start = time.perf_counter()

@@ -1,86 +1,169 @@
-"""What a study compares: names of methods, and the pruner that each stands for at a given budget and seed."""
+"""What a study compares: methods, each a pruner with its options, or a way to train without one.
+
+`methods.toml` lists those that come with lsprune; a study file may define others by tables of the same form.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import dataclasses
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from lsprune.baselines import (
-    Cosine,
-    DSpar,
-    EffectiveResistance,
-    First,
-    Jaccard,
-    LocalDegree,
-    LocalRandom,
-    LowDegree,
-    NoEdges,
-    Random,
-    SpanningForest,
-)
+from lsprune.checks import check_flag, shown
 from lsprune.errors import OptionError
-from lsprune.hashing import Auto, Codebook, Identity, Signs, Structure, Threshold
-from lsprune.pruners import LSP, BudgetedPruner, Pruner
-from lsprune.weights import Degree
+from lsprune.pruners import PRUNERS, Pruner, from_dict
+from lsprune.specs import parse_spec
 
-# Each for a sparsity of the published presets, with k=1, which stands for what the run says. At equal k every one of
-# them keeps the sum of min(k, degree) edges, so that equal k means equal share.
-BUDGETED: dict[str, Callable[[int], BudgetedPruner]] = {
-    "random": lambda _: Random(k=1),
-    "local-random": lambda _: LocalRandom(k=1),
-    "dropedge": lambda _: Random(k=1),  # drawn again in every epoch; judged on the whole graph
-    "lsp-p": lambda _: LSP(k=1),
-    "lsp-t": lambda _: LSP(k=1, hash=Threshold()),
-    "lsp-d": lambda _: LSP(k=1, weights=Degree(power=0.4)),
-    "lsp-d1": lambda _: LSP(k=1, weights="degree"),
-    "lsp-q": lambda _: LSP(k=1, hash=Codebook()),
-    "lsp-e": lambda _: LSP(k=1, hash=Codebook(), attributes=("edge",), select="bottom"),
-    "lsp-qd": lambda _: LSP(k=1, hash=Codebook(), weights=Degree(power=0.5)),
-    "lsp-s": lambda _: LSP(k=1, hash=Signs(bits=6)),
-    "lsp-i": lambda _: LSP(k=1, hash=Identity()),
-    "lsp-id": lambda _: LSP(k=1, hash=Identity(), weights="degree"),
-    "lsp-ij": lambda _: LSP(k=1, hash=Identity(), weights="jaccard"),
-    "lsp-j": lambda _: LSP(k=1, weights="jaccard"),
-    "lsp-w": lambda _: LSP(k=1, hash=Structure()),
-    "lsp-a": lambda _: LSP(k=1, weights="similarity"),
-    "lsp-auto": lambda _: LSP(k=1, hash=Auto(), select="bottom"),
-    "lsp-auto-a": lambda _: LSP(k=1, hash=Auto(), weights="auto"),
-    "position": lambda _: First(k=1),  # on generated graphs an upper bound: the order of a list survives the noise
-    "low-degree": lambda _: LowDegree(k=1),
-    "local-degree": lambda _: LocalDegree(k=1),
-    "jaccard": lambda _: Jaccard(k=1),
-    "cosine": lambda _: Cosine(k=1),
-    "dspar": lambda _: DSpar(k=1),
-    "effective-resistance": lambda _: EffectiveResistance(k=1),
-    "spanning-forest": lambda _: SpanningForest(k=1),
-    "lsp-p-paper": lambda _: LSP.paper("p", k=1),
-    "lsp-t-paper": lambda _: LSP.paper("t", k=1),
-    "lsp-p-published": lambda sparsity: LSP.published("p", k=1, sparsity=sparsity),
-    "lsp-t-published": lambda sparsity: LSP.published("t", k=1, sparsity=sparsity),
-    "lsp-auto-a-out": lambda _: LSP(k=1, hash=Auto(), weights="auto", side="out"),
-    "local-random-out": lambda _: LocalRandom(k=1, side="out"),
-    "position-out": lambda _: First(k=1, side="out"),
-}
-REFERENCES = ("none", "no-edges", "basic")  # the whole graph, no graph, the whole graph with the plain model
-NAMES = (*REFERENCES, *BUDGETED)
+UNPRUNED = "unpruned"
+NO_EDGES = "no-edges"
+BUDGET = ("k", "keep", "seed")  # options that a run sets
+
+
+@dataclass(frozen=True)
+class Method:
+    """A pruner without its budget and seed, under a name.
+
+    Args:
+        name: what results and reports call it.
+        pruner: the options of the pruner that differ from the defaults; None: the graph is not pruned.
+        every_epoch: draw a new mask in every epoch, and validate and test on the unpruned graph (DropEdge).
+        basic: train the plain variant of the model.
+    """
+
+    name: str
+    pruner: Mapping[str, Any] | None = None
+    every_epoch: bool = False
+    basic: bool = False
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> Method:
+        """Read a method from a table: `name`, `pruner`, `every_epoch`, `basic` and the options of the pruner.
+
+        >>> Method.from_table({"name": "mine", "pruner": "lsp", "hash": "signs:bits=4", "side": "in"}).pruner
+        {'pruner': 'lsp', 'hash': {'name': 'signs', 'bits': 4}}
+        """
+        rest = dict(table)
+        name, every_epoch, basic = rest.pop("name", None), rest.pop("every_epoch", False), rest.pop("basic", False)
+        if not isinstance(name, str) or not name:
+            raise OptionError(f"methods must have a name, got {shown(dict(table))}")
+        for flag, value in (("every_epoch", every_epoch), ("basic", basic)):
+            check_flag(f"{flag} of method {name}", value)
+        if "pruner" not in rest:
+            if rest or every_epoch:
+                raise OptionError(f"method {name} must name its pruner, got {shown(dict(table))}")
+            return cls(name, basic=basic)
+        for option in BUDGET:
+            if option in rest:
+                raise OptionError(f"{option} must not be an option of method {name}: a study sets it for each run")
+        return cls(name, brief(_with_budget(rest, {"k": 1})), every_epoch, basic)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether the method keeps as many edges as it is told."""
+        return self.pruner is not None and _takes(self.pruner, "k")
+
+    @property
+    def takes_share(self) -> bool:
+        """Whether its budget may be a share of the edges."""
+        try:
+            return self.has_budget and self.make(keep=0.5) is not None
+        except OptionError:  # the hash depends on k
+            return False
+
+    def make(self, *, k: int | None = None, keep: float | None = None, seed: int = 0) -> Pruner | None:
+        """Build the pruner with a budget and a seed; None if the graph is not pruned."""
+        if self.pruner is None:
+            return None
+        if self.has_budget and k is None and keep is None:
+            raise OptionError(f"k or keep must be given for method {self.name}")
+        budget = {"k": k} if keep is None else {"keep": keep}
+        return from_dict(_with_budget(self.pruner, {**budget, "seed": seed}))
+
+
+def _takes(options: Mapping[str, Any], option: str) -> bool:
+    if isinstance(options.get("inner"), Mapping):
+        return _takes(options["inner"], option)
+    return option in {f.name for f in dataclasses.fields(PRUNERS.find(options.get("pruner")))}
+
+
+def _with_budget(options: Mapping[str, Any], budget: Mapping[str, Any]) -> dict[str, Any]:
+    """Add a budget and a seed to the options of a pruner, or of the pruner within `Guarded`."""
+    inner = options.get("inner")
+    if isinstance(inner, Mapping):
+        return {**options, "inner": _with_budget(inner, budget)}
+    return {**options, **{option: value for option, value in budget.items() if _takes(options, option)}}
+
+
+def brief(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a pruner that differ from the defaults, without budget and seed, as plain data."""
+    pruner = from_dict(options)
+    table = _differing(pruner)
+    inner = getattr(pruner, "pruner", None)
+    if isinstance(inner, Pruner):  # promises on another pruner
+        table = {**{name: value for name, value in table.items() if name != "pruner"}, "inner": brief(inner.to_dict())}
+    return {"pruner": pruner.name, **{name: value for name, value in table.items() if name not in BUDGET}}
+
+
+def _differing(options: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults."""
+    table = {}
+    for f in dataclasses.fields(options):
+        default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+        if (value := getattr(options, f.name)) != default:
+            table[f.name] = _plain(value)
+    return table
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and hasattr(value, "name"):  # a hash family or a weight
+        return {"name": value.name, **_differing(value)}
+    return list(value) if isinstance(value, tuple) else value
+
+
+@cache
+def catalogue() -> dict[str, Method]:
+    """Return the methods of `methods.toml` by name."""
+    text = (files("lsprune.lab.studies") / "methods.toml").read_text(encoding="utf8")
+    return {name: Method.from_table({"name": name, **table}) for name, table in tomllib.loads(text).items()}
+
+
+def find_method(spec: Any) -> Method:
+    """Return a method by its name, by a table, or by a pruner with options in brackets: `(lsp:hash=signs)`.
+
+    >>> find_method("lsp-degree").pruner
+    {'pruner': 'lsp', 'weights': {'name': 'degree', 'power': 0.4}}
+    """
+    if isinstance(spec, Method):
+        return spec
+    if isinstance(spec, Mapping):
+        return Method.from_table(spec)
+    if isinstance(spec, str) and spec in catalogue():
+        return catalogue()[spec]
+    if isinstance(spec, str) and spec.startswith("(") and spec.endswith(")"):
+        table = parse_spec(spec[1:-1])
+        return Method.from_table({**table, "name": spec[1:-1], "pruner": table["name"]})
+    if isinstance(spec, str):
+        try:
+            return Method.from_table({"name": PRUNERS.find(spec).name, "pruner": spec})
+        except OptionError:
+            pass
+    raise OptionError(f"methods must be some of {', '.join(catalogue())}, or a pruner, got {shown(spec)}")
+
+
+def find_methods(specs: Iterable[Any]) -> tuple[Method, ...]:
+    """Return methods, each once; raise OptionError if one name stands for two of them."""
+    methods: dict[str, Method] = {}
+    for method in map(find_method, specs):
+        if methods.setdefault(method.name, method) != method:
+            raise OptionError(f"methods must have names of their own, got two that are called {method.name!r}")
+    return tuple(methods.values())
+
+
 PAPER = (
-    *REFERENCES, "random", "local-random", "lsp-p", "lsp-t", "lsp-p-paper", "lsp-t-paper", "lsp-p-published",
-    "lsp-t-published",
+    UNPRUNED, NO_EDGES, "basic", "random", "local-random", "lsp-projection", "lsp-threshold", "lsp-projection-paper",
+    "lsp-threshold-paper", "lsp-projection-published", "lsp-threshold-published",
 )  # fmt: skip
-FRESH = ("dropedge",)  # not pruned before training: a mask of its own for every epoch
-NEEDS_K = ("lsp-t-published",)  # its signature depends on k, so that a share cannot be its budget
-
-
-def pruner_for(
-    method: str, k: int | None, seed: int, *, keep: float | None = None, sparsity: int = 25
-) -> Pruner | None:
-    """The pruner of a method with the budget k or keep; None where the whole graph is used."""
-    if method not in NAMES:
-        raise OptionError(f"method must be one of {', '.join(NAMES)}, got {method!r}")
-    if method == "no-edges":
-        return NoEdges()
-    if method in REFERENCES:
-        return None
-    if k is None and keep is None:
-        raise OptionError(f"k or keep must be given for method {method}")
-    return replace(BUDGETED[method](sparsity), k=k, keep=keep, seed=seed)

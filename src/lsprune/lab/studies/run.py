@@ -1,13 +1,16 @@
-"""What one run is: everything that decides its result, under a name that never changes."""
+"""What one run is: everything that decides its result, with a key that never changes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from lsprune.errors import OptionError
+from lsprune.lab.studies.methods import Method
+from lsprune.pruners import Pruner
 
 PRUNED = ("always", "training", "testing")
 SCHEDULES = ("constant", "cosine")
@@ -18,6 +21,7 @@ class Run:
     """Everything that decides a result, and nothing that does not (no device, no path).
 
     Args:
+        method: the name of the method. pruner, every_epoch, basic: what the method is, see `methods.Method`.
         k, keep: the budget of the pruner, one of them; None for methods that have none.
         target: one of several regression targets.
         schedule: how the learning rate goes: constant, or down to zero along a cosine over the epochs.
@@ -27,8 +31,7 @@ class Run:
         pruned: where the pruned graph is used: always, only in training, or only in validation and testing.
         limit: graphs of each split at most, and 256 times as many nodes of a single graph, to try things out.
         hops: measure the variance of neighbourhood sizes within these hops instead of training a model.
-        pairs: measure how alike two samples of a class are pruned, over so many pairs of each, instead of training.
-        sparsity: entries that a function of the published presets looks at.
+        pairs: measure how similarly two samples of a class are pruned, over so many pairs, instead of training.
     """
 
     study: str
@@ -49,8 +52,10 @@ class Run:
     pruned: Literal["always", "training", "testing"] = "always"
     limit: int | None = None
     hops: tuple[int, ...] = ()
-    sparsity: int = 25
     pairs: int = 0
+    pruner: Mapping[str, Any] | None = None
+    every_epoch: bool = False
+    basic: bool = False
 
     def __post_init__(self) -> None:
         if self.pruned not in PRUNED:
@@ -65,9 +70,9 @@ class Run:
 
     @property
     def key(self) -> str:
-        """The content hash: the same for the same configuration, on any machine.
+        """A content hash: the same for the same configuration, on any machine.
 
-        Options at their defaults are left out, so that a new option does not make old runs strangers.
+        Options at their defaults are left out, so that a new option does not change the keys of old runs.
         """
         given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
@@ -75,6 +80,10 @@ class Run:
     def to_dict(self) -> dict[str, Any]:
         """The fields as plain data, as they stand in a record."""
         return {**asdict(self), "hops": list(self.hops)}
+
+    def make_pruner(self) -> Pruner | None:
+        """Build the pruner of this run; None if the graph is not pruned."""
+        return Method(self.method, self.pruner).make(k=self.k, keep=self.keep, seed=self.seed)
 
     @property
     def budget(self) -> str:

@@ -1,0 +1,175 @@
+"""Running a study: the runs that are missing, each done once whatever happens in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from importlib import import_module
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from threading import Thread
+from typing import Any
+
+from lsprune.errors import Lacking, LspruneError
+from lsprune.kernels import threads
+from lsprune.lab.studies.result_files import Results
+from lsprune.lab.studies.run import Run
+from lsprune.lab.studies.study import Study, check_value
+from lsprune.lab.user_graph import OwnFiles
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a study is; `skipped` says for each dataset why its runs cannot be done here."""
+
+    total: int
+    done: int
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> int:
+        """Runs still to do."""
+        return self.total - self.done
+
+
+def status(study: Study, results: Results, seeds: int | None = None) -> Status:
+    """How many runs of the study the results hold."""
+    wanted = {run.key for run in study.runs(seeds)}
+    return Status(len(wanted), len(wanted & results.keys()))
+
+
+def run_study(
+    study: Study,
+    results: Results,
+    *,
+    seeds: int | None = None,
+    budget: float | None = None,
+    jobs: int = 1,
+    device: str = "cpu",
+    data: str | OwnFiles | None = None,
+    watchers: Iterable[Any] = (),
+    told: Callable[[Run, dict[str, Any]], None] | None = None,
+) -> Status:
+    """Do the runs that are missing and append each when it is done; how far the study is afterwards.
+
+    Args:
+        seeds: number of seeds, default the study's.
+        budget: seconds; no run is started that would likely not end in time, judged by the longest one so far.
+        jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
+            shared a device do not compare with others, so every record says how many there were.
+        data: the folder of local datasets, or the files of the one graph that the study is about.
+        watchers: `lab.watchers` who are told of every epoch; with several jobs, of the beginning and end of runs.
+        told: called with every run and its record.
+    """
+    check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
+    import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
+    watching, skipped = tuple(watchers), dict[str, str]()
+    clock = _Clock(budget)
+    with results.writing():
+        there = results.keys()
+        missing = (run for run in study.runs(seeds) if run.key not in there)
+        wanted = (run for run in missing if run.dataset not in skipped and clock.start())
+        work = partial(do_run, device=device, data=data)
+        done = _one_by_one(work, wanted, watching) if jobs == 1 else _side_by_side(work, wanted, watching, jobs)
+        with closing(done):
+            for run, seconds, outcome in done:
+                if isinstance(outcome, Lacking):
+                    skipped[run.dataset] = str(outcome)
+                    continue
+                if isinstance(outcome, LspruneError):
+                    raise type(outcome)(f"study {study.name}, {run}: {outcome}")
+                results.append({**outcome, "jobs": jobs})
+                clock.longest = max(clock.longest, seconds)
+                if told is not None:
+                    told(run, outcome)
+    return replace(status(study, results, seeds), skipped=skipped)
+
+
+def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iterable[Any] = ()) -> Outcome:
+    """(the run, its seconds, its record or the error of ours that it met)."""
+    from lsprune.lab.studies import consistency
+    from lsprune.lab.studies import neighbourhood_variance as variance
+    from lsprune.lab.training import train
+
+    begin = time.monotonic()
+    try:
+        if run.hops:
+            outcome = variance.measure(run, data=data, watchers=watchers)
+        elif run.pairs:
+            outcome = consistency.measure(run, watchers=watchers)
+        else:
+            outcome = train.train(run, device=device, data=data, watchers=watchers)
+    except LspruneError as error:
+        return run, 0.0, error
+    return run, time.monotonic() - begin, outcome
+
+
+Outcome = tuple[Run, float, Any]
+Doing = Generator[Outcome, None, None]
+
+
+class _Clock:
+    """Says whether another run may be started."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget, self.longest, self.begun = budget, 0.0, time.monotonic()
+
+    def start(self) -> bool:
+        return self.budget is None or time.monotonic() - self.begun + 1.2 * self.longest < self.budget
+
+
+def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], watchers: tuple[Any, ...]) -> Doing:
+    for run in runs:
+        yield work(run, watchers=watchers)
+
+
+def _begin_process(jobs: int) -> None:
+    """End without a word on Ctrl-C, of which the study tells; leave the other processes their part of the cores."""
+    _end_with_parent()
+    import torch
+
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    cores = max(1, threads.count() // jobs)
+    os.environ.setdefault("LSPRUNE_THREADS", str(cores))
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(cores)
+
+
+def _end_with_parent() -> None:
+    """End this process as soon as the one that started it is gone, even if it was killed: nobody takes the results."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, name="end with parent", daemon=True).start()
+
+
+def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: tuple[Any, ...], jobs: int) -> Doing:
+    """The runs in `jobs` processes; each is started when another one has ended."""
+    context = get_context("spawn")  # CUDA does not survive a fork
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
+    try:
+        going = {pool.submit(work, run) for run in islice(runs, jobs)}
+        while going:
+            ended, going = wait(going, return_when=FIRST_COMPLETED)
+            for future in ended:
+                run, _, outcome = future.result()
+                for watcher in watchers if isinstance(outcome, dict) else ():
+                    watcher.started(run)
+                    watcher.ended(outcome)
+                yield future.result()
+            going |= {pool.submit(work, run) for run in islice(runs, jobs - len(going))}
+    except BrokenProcessPool:
+        raise LspruneError("a process that did a run has died, perhaps for lack of memory; try fewer jobs") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
