@@ -46,7 +46,7 @@ def figures_command(
     Example: lsprune figures cora --format pdf --out figures
     """
     with errors(), steps(1) as step:
-        from lsprune.lab.reporting.print_figures import write_figures
+        from lsprune.lab.reporting.figures.files import write_figures
 
         step("drawing")
         chosen = list(dict.fromkeys(one.strip() for one in formats.split(",") if one.strip()))
