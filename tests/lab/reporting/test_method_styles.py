@@ -43,6 +43,8 @@ def test_unknown_methods_come_last():
 def test_styles_of_the_page_do_not_depend_on_what_else_was_run():
     lsp = [name for name in NAMES if is_lsp(name)]
     assert len({page_style(name) for name in lsp}) == len(lsp)
+    first, sixth = (page_style(name) for name in (lsp[0], lsp[5]))
+    assert first.shape != sixth.shape  # both are blue
     assert page_style("a method of a user") == page_style("a method of a user")
 
 

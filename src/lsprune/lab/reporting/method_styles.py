@@ -96,8 +96,10 @@ def page_style(method: str) -> PageStyle:
         return RANDOM_PAGE_STYLES[method]
     known = [name for name in NAMES if name not in REFERENCES and group_of(name) == group_of(method)]
     place = known.index(method) if method in known else len(known) + sum(map(ord, method)) % 40
-    colour, again = place % PAGE_COLOURS, place // PAGE_COLOURS  # a colour used again has another marker
-    shape = PAGE_SHAPES[(colour + again + (0 if is_lsp(method) else 2)) % len(PAGE_SHAPES)]
+    colour, again = place % PAGE_COLOURS, place // PAGE_COLOURS
+    # A colour used again has another marker, and so have the similar colours that are five apart.
+    shift = colour + colour // len(PAGE_SHAPES) + again + (0 if is_lsp(method) else 2)
+    shape = PAGE_SHAPES[shift % len(PAGE_SHAPES)]
     return PageStyle(f"h{colour}", shape, "" if is_lsp(method) else "dashed")
 
 
