@@ -38,7 +38,7 @@ def figures_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A study with results, or a .jsonl file.")],
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", metavar="LIST", help="Comma-separated: png, svg, pdf.")] = "png,svg,pdf",
+    formats: Annotated[str, typer.Option("--format", metavar="LIST", help="A list of png, svg, pdf.")] = "png,svg,pdf",
     as_json: Json = False,
 ) -> None:
     """Draw the figures of a study for print, one for each dataset.

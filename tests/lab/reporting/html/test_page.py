@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -149,6 +150,17 @@ def test_without_jinja_the_fix_is_named(tmp_path, monkeypatch):
     with pytest.raises(MissingDependency, match=r"pip install 'lsprune\[report\]'"):
         write_report([path], tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
+
+
+def test_a_report_loads_no_heavy_library(tmp_path):
+    path = save(comparison(seeds=2), tmp_path / "compare.jsonl")
+    code = (
+        "import sys; from pathlib import Path; from lsprune.lab.reporting import write_report; "
+        f"write_report([Path({str(path)!r})], Path({str(tmp_path / 'r.html')!r})); "
+        "print(sorted({'matplotlib', 'numba', 'scipy', 'torch', 'pyarrow'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in STATIC.iterdir()))

@@ -86,7 +86,11 @@ def draw_study(study: StudyResults, formats: Sequence[str]) -> dict[str, bytes]:
         (dataset, partial(print_curves, comparisons, comparisons[0].methods_to_draw()))
         for dataset, comparisons in datasets.items()
     ]
-    drawings += [(one.dataset, partial(print_curves, [one], one.methods)) for one in study.overlaps if one.methods]
+    drawings += [
+        (comparison.dataset, partial(print_curves, [comparison], comparison.methods))
+        for comparison in study.overlaps
+        if comparison.methods
+    ]
     drawings += [(sizes.dataset, partial(draw_sizes, sizes, WIDTH_INCHES)) for sizes in study.sizes]
     if not drawings:
         raise OptionError(f"{study.path} has no run with a pruned graph, so there is nothing to draw")

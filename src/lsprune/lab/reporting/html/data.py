@@ -35,9 +35,11 @@ FIELDS = ("test", "val", "test_max")  # metrics to choose from
 def page_data(studies: Sequence[StudyResults]) -> Data:
     """Return everything that the page shows."""
     return {
-        "comparisons": [comparison_data(one) for study in studies for one in study.comparisons],
-        "consistency": [overlap_data(one) for study in studies for one in study.overlaps if one.methods],
-        "sizes": [{"study": study.name, **sizes_data(one)} for study in studies for one in study.sizes],
+        "comparisons": [comparison_data(comparison) for study in studies for comparison in study.comparisons],
+        "consistency": [
+            overlap_data(comparison) for study in studies for comparison in study.overlaps if comparison.methods
+        ],
+        "sizes": [{"study": study.name, **sizes_data(sizes)} for study in studies for sizes in study.sizes],
         "neighbourhood": neighbourhood_data(),
         "groups": GROUPS,
         "sizeMethods": SIZE_METHODS,

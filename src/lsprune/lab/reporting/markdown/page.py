@@ -105,9 +105,9 @@ def make_page(results: Path, link: str = "../results") -> Page:
         link: the path from the page to that folder.
     """
     studies = read_studies([results])
-    compared = [one for study in studies if _is_compared(study) for one in study.comparisons]
+    compared = [comparison for study in studies if _is_compared(study) for comparison in study.comparisons]
     single = [study for study in studies if study.comparisons and not _is_compared(study)]
-    overlaps = [one for study in studies for one in study.overlaps if one.budgets]
+    overlaps = [comparison for study in studies for comparison in study.overlaps if comparison.budgets]
     if not (compared or single or overlaps):
         raise OptionError(f"results must be a folder with runs in files such as cora.jsonl, got {results}")
     images: dict[str, bytes] = {}
@@ -137,8 +137,8 @@ def _readme(results: Path, link: str) -> str:
 
 def _compared(comparisons: Sequence[Comparison], images: dict[str, bytes]) -> Iterator[str]:
     headings = Headings(comparisons)
-    wide = [one for one in comparisons if len(one.budgets) >= MIN_SUMMARY_SHARES] or comparisons
-    narrow, summarised = [one for one in comparisons if one not in wide], _each_dataset_once(wide)
+    wide = [comparison for comparison in comparisons if len(comparison.budgets) >= MIN_SUMMARY_SHARES] or comparisons
+    narrow, summarised = [comparison for comparison in comparisons if comparison not in wide], _each_dataset_once(wide)
     yield "## Summary"
     yield block(summary_table(summarised, headings))
     if other_shares(summarised):
@@ -152,7 +152,7 @@ def _compared(comparisons: Sequence[Comparison], images: dict[str, bytes]) -> It
         yield block(point_table(narrow, headings))
     yield "## Where LSP does not help"
     yield "The best LSP of each dataset against the random baselines, wherever it is not clearly better."
-    lines = [line for one in summarised for line in no_help_lines(one, headings.title(one))]
+    lines = [line for comparison in summarised for line in no_help_lines(comparison, headings.title(comparison))]
     yield block(lines or ["- nowhere in these results"])
     yield verdict_counts(summarised)
     yield "## How to read this"
@@ -166,8 +166,11 @@ def _compared(comparisons: Sequence[Comparison], images: dict[str, bytes]) -> It
 
 def _each_dataset_once(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return each dataset as it was run at most shares, so that none counts twice in a mean."""
-    widest = {one.name: one for one in sorted(comparisons, key=lambda one: len(one.budgets))}
-    return [one for one in comparisons if one is widest[one.name]]
+    widest = {
+        comparison.name: comparison
+        for comparison in sorted(comparisons, key=lambda comparison: len(comparison.budgets))
+    }
+    return [comparison for comparison in comparisons if comparison is widest[comparison.name]]
 
 
 def _topic(heading: str, text: str, lines: Sequence[str]) -> Iterator[str]:

@@ -18,9 +18,9 @@ def study_tables(path: Path) -> str:
     """Return one study as Markdown, with a table for each dataset and target."""
     study = read_study(path)
     parts: list[tuple[str, list[str]]] = [
-        *((one.name, list(_metric_table(one))) for one in study.comparisons),
-        *((one.name, overlap_table(one)) for one in study.overlaps),
-        *((one.dataset, _sizes_table(one)) for one in study.sizes),
+        *((comparison.name, list(_metric_table(comparison))) for comparison in study.comparisons),
+        *((comparison.name, overlap_table(comparison)) for comparison in study.overlaps),
+        *((sizes.dataset, _sizes_table(sizes)) for sizes in study.sizes),
     ]
     lines = [f"## {path.stem}"]
     for name, part in parts:

@@ -105,15 +105,21 @@ def lossless_table(comparisons: Sequence[Comparison], headings: Headings) -> Ite
     methods = list(dict.fromkeys(method for comparison in comparisons for method in comparison.methods))
     rows = [_lossless_row(escape(m) + fresh_mark(m), comparisons, dict.fromkeys(comparisons, m)) for m in methods]
     rows = [row for row in rows if any(row[1:-1])]
-    rows.append(_lossless_row("*best LSP*", comparisons, {one: one.best_lsp for one in comparisons}))
-    rows.append(_lossless_row("*smallest of the LSPs* ‡", comparisons, {one: _smallest(one) for one in comparisons}))
-    yield block(table(["method", *(headings.title(one) for one in comparisons), "mean ratio"], rows))
+    rows.append(
+        _lossless_row("*best LSP*", comparisons, {comparison: comparison.best_lsp for comparison in comparisons})
+    )
+    rows.append(
+        _lossless_row(
+            "*smallest of the LSPs* ‡", comparisons, {comparison: _smallest(comparison) for comparison in comparisons}
+        )
+    )
+    yield block(table(["method", *(headings.title(comparison) for comparison in comparisons), "mean ratio"], rows))
     yield "‡ chosen by the test metric itself among many methods: the luckiest, not what to expect."
     yield fresh_footnote(methods)
 
 
 def _lossless_row(label: str, comparisons: Sequence[Comparison], methods: Mapping[Comparison, str | None]) -> list[str]:
-    cells = [_with_ratio(one, method) if (method := methods[one]) else "" for one in comparisons]
+    cells = [_with_ratio(comparison, method) if (method := methods[comparison]) else "" for comparison in comparisons]
     return [label, *cells, _mean_ratio(comparisons, methods)]
 
 
@@ -131,8 +137,8 @@ def _lossless(comparison: Comparison, method: str) -> str:
 
 def _mean_ratio(comparisons: Sequence[Comparison], methods: Mapping[Comparison, str | None]) -> str:
     """Return the mean ratio to random where topology matters, and the number of datasets."""
-    pairs = [(one, methods[one]) for one in comparisons if one.topology_matters]
-    ratios = [ratio for one, name in pairs if name and (ratio := one.lossless_ratio(name)) is not None]
+    pairs = [(comparison, methods[comparison]) for comparison in comparisons if comparison.topology_matters]
+    ratios = [ratio for comparison, name in pairs if name and (ratio := comparison.lossless_ratio(name)) is not None]
     return f"{fmean(ratios):.2f} ({len(ratios)})" if ratios else ""
 
 

@@ -96,7 +96,7 @@ def time_table(comparison: Comparison) -> list[str]:
         cells = [comparison.cells.get((name, budget), {}).values() for budget in comparison.budgets]
         pruning = median(record["prune_seconds"] for records in cells for record in records)
         relative = [] if timing.problem else [timing.relative(records) for records in cells]
-        rows.append([escape(name), f"{pruning:.3f}", *("" if one is None else f"{one:.2f}" for one in relative)])
+        rows.append([escape(name), f"{pruning:.3f}", *("" if ratio is None else f"{ratio:.2f}" for ratio in relative)])
     return table(["method", "pruning, s", *([] if timing.problem else share_heads(comparison))], rows)
 
 

@@ -86,7 +86,9 @@ def _needed(comparison: Comparison, method: str) -> Iterator[tuple[float, float]
 def point_table(comparisons: Sequence[Comparison], headings: Headings) -> list[str]:
     """Return datasets that were run at one or two shares: the LSP that validation chooses, and the range of all."""
     pairs = ((comparison, budget) for comparison in comparisons for budget in comparison.budgets)
-    rows = [[headings.link(one), *cells] for one, budget in pairs if (cells := _point(one, budget))]
+    rows = [
+        [headings.link(comparison), *cells] for comparison, budget in pairs if (cells := _point(comparison, budget))
+    ]
     heads = ["dataset", "share", "unpruned", "random", "local random", "LSP that validation chooses"]
     return table([*heads, "against the unpruned graph", "all LSP methods"], rows) if rows else []
 

@@ -178,14 +178,14 @@ function addInteraction(holder, picture, tooltip, announcement, targets) {
 // The nearest point within reach, or the nearest level: [target, place], or null.
 function nearest(targets, px, py) {
   let best = null, distance = HOVER_RADIUS;
-  for (const target of targets.filter((one) => !one.isLevel)) {
+  for (const target of targets.filter(({ isLevel }) => !isLevel)) {
     for (const place of target.places) {
       const gap = Math.hypot(place.px - px, place.py - py);
       if (gap < distance) { distance = gap; best = [target, place]; }
     }
   }
   if (distance < CLOSE_RADIUS) return best;
-  for (const target of targets.filter((one) => one.isLevel)) {
+  for (const target of targets.filter(({ isLevel }) => isLevel)) {
     const gap = Math.abs(target.places[0].py - py);
     if (gap < LEVEL_RADIUS && gap < distance) { distance = gap; best = [target, { ...target.places[0], px }]; }
   }

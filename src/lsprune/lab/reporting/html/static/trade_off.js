@@ -27,8 +27,8 @@ function showTradeOff(comparison) {
   const front = tradeOff.front.map((point) => frontPoint(comparison, point, inSeconds ? unit.factor : 1, details, unpruned, epochText));
   const frontLine = { name: "front", style: { css: "h-ink", shape: "diamond" }, points: front };
   const best = comparison.methods.find((method) => method.name === recommendation.method);
-  const chosen = best && recommendation.found ? best.points.find((point) => point.share === recommendation.share) : null;
-  const marks = chosen && costOf(chosen) !== null ? [{ x: costOf(chosen), y: chosen.test[0], text: "recommended" }] : [];
+  const advised = best && recommendation.found ? best.points.find((point) => point.share === recommendation.share) : null;
+  const marks = advised && costOf(advised) !== null ? [{ x: costOf(advised), y: advised.test[0], text: "recommended" }] : [];
   const levels = unpruned ? [{
     name: "unpruned", role: "unpruned", y: unpruned.test[0], low: unpruned.test[1], high: unpruned.test[2], details: estimateText(unpruned.test),
   }] : [];
