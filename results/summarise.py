@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from lsprune.lab.reporting.markdown_tables import study_tables
+from lsprune.lab.reporting.markdown.study_tables import study_tables
 
 if __name__ == "__main__":
     print("\n\n".join(study_tables(Path(name)) for name in sys.argv[1:]))

@@ -30,14 +30,5 @@ def data_folder(tmp_path_factory):
 
 @pytest.fixture
 def few_resamples(monkeypatch):
-    """Intervals from few resamples, sooner; they are kept, so that no other test must see them."""
-    from lsprune.lab.reporting import html_data as numbers
-    from lsprune.lab.reporting import panels
-
-    kept = (panels._estimate, panels._compare, panels._lossless, numbers._estimate)
-    for function in kept:
-        function.cache_clear()
+    """Compute intervals from few resamples, which is faster. Results are kept by number: no other test sees them."""
     monkeypatch.setattr("lsprune.lab.reporting.statistics.RESAMPLES", 50)
-    yield
-    for function in kept:
-        function.cache_clear()

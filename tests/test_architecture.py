@@ -34,7 +34,7 @@ HEAVY = {
     "pyspark": ["spark", "cli/spark.py"],
     "pandas": ["spark"],
     "matplotlib": ["measure/plots.py", "lab"],
-    "jinja2": ["lab/reporting/html_page.py"],
+    "jinja2": ["lab/reporting/html/page.py"],
     "typer": ["cli"],
     "rich": ["cli", "lab"],
 }

@@ -54,5 +54,5 @@ def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
     assert (wrong.exit_code, wrong.stdout) == (1, "")
     assert re.fullmatch(r"error: .*compare\.jsonl, line 1 is damaged.*\n", wrong.stderr)
     absent = run("study", "page", "--results", tmp_path / "nowhere", "--out", tmp_path / "new")
-    assert re.fullmatch(r"error: results must be a folder with runs.*\n", absent.stderr)
+    assert re.fullmatch(r"error: results must be files or folders that exist, got .*nowhere\n", absent.stderr)
     assert not (tmp_path / "new").exists()

@@ -28,10 +28,8 @@ from lsprune.files import read_edges, write_edges
 from lsprune.files.batches import open_edges
 from lsprune.files.manifest import Manifest, hashed_write, verify
 from lsprune.files.text import packed
-from lsprune.lab.reporting.html_data import clock_of, overlap_data, panel_data, variance_data
-from lsprune.lab.reporting.panels import lines_of, read_overlaps, read_panels
-from lsprune.lab.reporting.recommendation import advise, front_data
-from lsprune.lab.reporting.result_lines import read_sources
+from lsprune.lab.reporting.comparison import read_studies
+from lsprune.lab.reporting.html.data import page_data
 from lsprune.lab.studies import study
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import Run
@@ -208,16 +206,7 @@ def streamed_features(path: Path, folder: Path) -> None:
 
 def shown_results(path: Path, folder: Path) -> None:
     Results(path).keys()
-    for source in read_sources([path]):
-        for panel in source.panels:
-            clock = clock_of(panel)
-            json.dumps([panel_data(panel, clock), advise(panel, clock).to_data(), front_data(panel, clock)])
-        for dataset, records in source.variance.items():
-            variance_data(dataset, records)
-        for panel in source.overlaps:
-            overlap_data(panel)
-    for panel in (*read_panels(path), *read_overlaps(path)):
-        lines_of(panel)
+    json.dumps(page_data(read_studies([path])))
 
 
 def verified(path: Path, folder: Path) -> None:

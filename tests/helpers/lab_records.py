@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lsprune.lab.reporting.panels import Panel, read_panels
+from lsprune.lab.reporting.comparison import Comparison, read_study
 from lsprune.lab.studies.run import Run
 
 SHARES = (0.1, 0.25, 0.5)
@@ -73,11 +73,12 @@ def save(records: Iterable[dict[str, Any]], path: Path) -> Path:
     return path
 
 
-def panel_maker(tmp_path: Path) -> Callable[..., Panel]:
-    """What makes the one panel of some records, or of a made-up comparison with these options."""
+def comparison_maker(tmp_path: Path) -> Callable[..., Comparison]:
+    """Return what makes the comparison of these records, or of made-up ones with these options."""
 
-    def make(records: list[dict[str, Any]] | None = None, **options: Any) -> Panel:
-        (one,) = read_panels(save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl"))
-        return one
+    def make(records: list[dict[str, Any]] | None = None, **options: Any) -> Comparison:
+        path = save(comparison(**options) if records is None else records, tmp_path / "compare.jsonl")
+        (result,) = read_study(path).comparisons
+        return result
 
     return make

@@ -31,7 +31,7 @@ from lsprune.errors import OptionError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lsprune.lab.reporting.panels import Panel
+    from lsprune.lab.reporting.comparison import Comparison
     from lsprune.lab.studies.compare import Row
 
 NO_PAGE = "For a page with plots: pip install 'lsprune[report]'"
@@ -126,9 +126,9 @@ def _check_report(report: Path) -> bool:
     """Whether a page can be made; raises where it cannot be written, before anything is trained."""
     if find_spec("jinja2") is None:
         return False
-    from lsprune.lab.reporting.html_page import check_place
+    from lsprune.lab.reporting.html.page import check_destination
 
-    check_place(report, [])
+    check_destination(report, [])
     return True
 
 
@@ -138,13 +138,13 @@ def _page(results: Path, report: Path) -> str:
     return str(write_report([results], report).path)
 
 
-def _advice(panel: Panel) -> list[str]:
+def _advice(panel: Comparison) -> list[str]:
     """What the page says of the best LSP: its recommendation, and how sure it is."""
-    from lsprune.lab.reporting.html_data import clock_of
-    from lsprune.lab.reporting.recommendation import advise
+    from lsprune.lab.reporting.recommendation import recommend
+    from lsprune.lab.reporting.timing import timing_of
 
-    advice = advise(panel, clock_of(panel))
-    return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.why[1:]]
+    advice = recommend(panel, timing_of(panel))
+    return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.reasons[1:]]
 
 
 def compared_table(title: str, found: list[Row]) -> Table:

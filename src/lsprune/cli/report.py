@@ -1,4 +1,4 @@
-"""`lsprune report` and `lsprune figures`: results as one page for the browser, and as figures for print."""
+"""`lsprune report` and `lsprune figures`: results as an HTML page, and as figures for print."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from lsprune.cli.console import Json, errors, show, steps
 def report_command(
     results: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[RESULTS]...", help="Files or folders of results (default: the folder results)."),
+        typer.Argument(metavar="[RESULTS]...", help="Result files or folders (default: the folder results)."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
     as_json: Json = False,
 ) -> None:
-    """Make one HTML page of results: plots, tables, what to keep. It opens from disk and needs no network.
+    """Make one HTML page of results: plots, tables, how many edges to keep. It opens from disk without a network.
 
     Example: lsprune report results -o report.html
     """
     with errors(), steps(1) as step:
-        from lsprune.lab.reporting import write_report
+        from lsprune.lab.reporting.html.page import write_report
 
         step("making the report")
         written = write_report(results or [Path("results")], out)
     with errors():
-        found = {"path": str(written.path), "bytes": written.bytes, "studies": list(written.studies)}
+        result = {"path": str(written.path), "bytes": written.bytes, "studies": list(written.studies)}
         number = len(written.studies)
-        words = f"{written.path}: {number} {'study' if number == 1 else 'studies'}, {written.bytes / 1e6:.2f} MB"
-        show(found, as_json, lambda: words)
+        text = f"{written.path}: {number} {'study' if number == 1 else 'studies'}, {written.bytes / 1e6:.2f} MB"
+        show(result, as_json, lambda: text)
 
 
 def figures_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A study with results, or a .jsonl file.")],
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", metavar="LIST", help="png, svg, pdf, by commas.")] = "png,svg,pdf",
+    formats: Annotated[str, typer.Option("--format", metavar="LIST", help="A list of png, svg, pdf.")] = "png,svg,pdf",
     as_json: Json = False,
 ) -> None:
-    """Write the figures of a study for print, one for each dataset.
+    """Draw the figures of a study for print, one for each dataset.
 
     Example: lsprune figures cora --format pdf --out figures
     """
     with errors(), steps(1) as step:
-        from lsprune.lab.reporting.print_figures import write_figures
+        from lsprune.lab.reporting.figures.files import write_figures
 
         step("drawing")
-        chosen = list(dict.fromkeys(one.strip() for one in formats.split(",") if one.strip()))
-        written = [str(path) for path in write_figures(name, results, out, chosen)]
+        kinds = list(dict.fromkeys(kind.strip() for kind in formats.split(",") if kind.strip()))
+        written = [str(path) for path in write_figures(name, results, out, kinds)]
     with errors():
         show(written, as_json, lambda: written)

@@ -143,7 +143,7 @@ def study_page(
     Example: lsprune study page --results results --out docs
     """
     with errors():
-        from lsprune.lab.reporting.markdown_page import write_page
+        from lsprune.lab.reporting.markdown.page import write_page
 
         written = [str(path) for path in write_page(results, out)]
         show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")

@@ -1,34 +1,86 @@
-"""What a line of results must hold to be shown: the one check that pages, reports, figures and tables share."""
+"""Read the lines of result files and check each of them: the one rule that pages, reports, figures and tables share."""
 
 from __future__ import annotations
 
+import json
 import math
+import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from lsprune.errors import FormatError, LspruneWarning, OptionError
+
 Record = dict[str, Any]
-TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}
-NEEDED = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
-TIMES = ("test_seconds", "test_max", "train_seconds")  # shown where they are numbers; older records have none
+TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}  # a loss of this size still counts as lossless
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
-OVERLAP_NEEDED = (OVERLAP, "share", "prune_seconds")
+VARIANCE = "variance"  # the field of measurements of neighbourhood sizes
+TRAINING_NUMBERS = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
+OPTIONAL_NUMBERS = ("test_seconds", "test_max", "train_seconds")  # missing in older records
+OVERLAP_NUMBERS = (OVERLAP, "share", "prune_seconds")
+
+
+def result_files(place: Path) -> list[Path]:
+    """Return the file itself, or the .jsonl files of a folder in the order of their names.
+
+    The files of trials (`*-smoke.jsonl`) are left out of a folder. Raise OptionError if there is no such place.
+    """
+    if place.is_dir():
+        paths = (path for path in place.glob("*.jsonl") if not path.stem.endswith("-smoke"))
+        return sorted(paths, key=lambda path: path.stem)
+    if not place.is_file():
+        raise OptionError(f"results must be files or folders that exist, got {place}")
+    return [place]
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the checked records of a file; raise FormatError with the line number for one that cannot be used.
+
+    An incomplete last line, which a stopped run leaves, is skipped with a warning. Empty lines count.
+    """
+    *lines, tail = path.read_bytes().split(b"\n")
+    if tail.strip():
+        message = f"{path}, line {len(lines) + 1} is incomplete and skipped; the study that writes it will repair it"
+        warnings.warn(message, LspruneWarning, stacklevel=2)
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _parse(line, f"{path}, line {number}")
+
+
+def _parse(line: bytes, place: str) -> Record:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{place} is damaged ({error}); correct or remove that line") from None
+    if not isinstance(record, dict) or not isinstance(record.get("key"), str):
+        raise FormatError(f"{place} is not a run of a study: it has no key; is this a file of results?")
+    check_record(record, place)
+    return record
+
+
+def check_record(record: Record, place: str, *numbers: str) -> None:
+    """Raise FormatError, beginning with `place`, if a record lacks a field, or one of these numbers besides."""
+    wrong = wrong_fields(record)
+    wrong += [name for name in numbers if name not in wrong and not is_finite_number(record.get(name))]
+    if wrong:
+        raise FormatError(f"{place}: wrong or missing {', '.join(wrong)}; correct or remove that line")
 
 
 def wrong_fields(record: Record) -> list[str]:
-    """The fields of a record that are missing or of the wrong kind."""
+    """Return the fields of a record that are missing or of the wrong kind."""
     run = record.get("run")
     if not isinstance(run, dict):
         return ["run"]
-    return [*_wrong_run(run), *_wrong_facts(record)]
+    return [*_wrong_run(run), *_wrong_measurements(record)]
 
 
 def is_finite_number(value: object) -> bool:
-    """Whether a value is a finite number that fits a float."""
+    """Return whether a value is a finite number that fits a float."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number larger than any float
+    except OverflowError:  # an integer larger than any float
         return False
 
 
@@ -42,13 +94,13 @@ def _wrong_run(run: Record) -> Iterator[str]:
     yield from (f"run.{name}" for name, budget in budgets.items() if not is_finite_number(budget))
 
 
-def _wrong_facts(record: Record) -> Iterator[str]:
+def _wrong_measurements(record: Record) -> Iterator[str]:
     for name in ("device", "task"):
         if not isinstance(record.get(name, ""), str):
             yield name
     if not isinstance(record.get("jobs"), int | None):
         yield "jobs"
-    if "variance" in record:
+    if VARIANCE in record:
         yield from _wrong_variance(record)
     elif OVERLAP in record:
         yield from _wrong_overlap(record)
@@ -57,8 +109,8 @@ def _wrong_facts(record: Record) -> Iterator[str]:
 
 
 def _wrong_training(record: Record) -> Iterator[str]:
-    yield from (name for name in NEEDED if not is_finite_number(record.get(name)))
-    yield from (name for name in TIMES if name in record and not is_finite_number(record[name]))
+    yield from (name for name in TRAINING_NUMBERS if not is_finite_number(record.get(name)))
+    yield from (name for name in OPTIONAL_NUMBERS if name in record and not is_finite_number(record[name]))
     if record.get("metric") not in tuple(TOLERANCE):
         yield f"metric (one of {', '.join(TOLERANCE)})"
     if not isinstance(record.get("higher_is_better"), bool):
@@ -66,16 +118,16 @@ def _wrong_training(record: Record) -> Iterator[str]:
 
 
 def _wrong_variance(record: Record) -> Iterator[str]:
-    values = record["variance"]
-    table = values if isinstance(values, dict) else {}
-    if not table or not all(name.isdecimal() and is_finite_number(value) for name, value in table.items()):
-        yield "variance"
+    values = record[VARIANCE]
+    by_hops = values if isinstance(values, dict) else {}
+    if not by_hops or not all(hops.isdecimal() and is_finite_number(value) for hops, value in by_hops.items()):
+        yield VARIANCE
     if not is_finite_number(record.get("share")):
         yield "share"
 
 
 def _wrong_overlap(record: Record) -> Iterator[str]:
-    yield from (name for name in OVERLAP_NEEDED if not is_finite_number(record.get(name)))
+    yield from (name for name in OVERLAP_NUMBERS if not is_finite_number(record.get(name)))
     if record.get("metric") != OVERLAP:
         yield f"metric ({OVERLAP})"
     if record.get("higher_is_better") is not True:

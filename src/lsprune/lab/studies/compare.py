@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 from lsprune.errors import OptionError
-from lsprune.lab.reporting.panels import WHOLE, Budget, Panel, check_record, make_panel
-from lsprune.lab.reporting.records import Record
+from lsprune.lab.reporting.comparison import Budget, Comparison, make_comparison
+from lsprune.lab.reporting.records import Record, check_record
 from lsprune.lab.studies.methods import NO_EDGES, UNPRUNED, Method, find_methods
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import Part, Study
@@ -93,34 +92,34 @@ class Row:
         return asdict(self)
 
 
-def panel_of(study: Study, results: Results) -> Panel | None:
+def panel_of(study: Study, results: Results) -> Comparison | None:
     """The runs of the study that are done, and no others of its file; None where there is none."""
     wanted = {run.key for run in study.runs()}
     records = [record for record in results.read() if record["key"] in wanted]
     for record in records:
-        check_record(record, results.path)
-    return make_panel(results.path, study.parts[0].dataset, None, records) if records else None
+        check_record(record, f"{results.path}, run {record['key']}")
+    return make_comparison(results.path, study.parts[0].dataset, None, records) if records else None
 
 
-def rows(panel: Panel) -> list[Row]:
+def rows(panel: Comparison) -> list[Row]:
     """A row for each method and share, in the order in which they were run."""
     for record in (record for records in panel.cells.values() for record in records.values()):
-        check_record(record, Path(f"{panel.study}.jsonl"), "train_seconds")
+        check_record(record, f"{panel.study}.jsonl, run {record['key']}", "train_seconds")
     return [_row(panel, method, budget, records) for (method, budget), records in panel.cells.items()]
 
 
-def ranking(panel: Panel) -> list[str]:
+def ranking(panel: Comparison) -> list[str]:
     """The methods from the best to the worst by validation, over all shares; of those that make the graph smaller."""
-    return panel.best(name for name in panel.methods if name not in FRESH)
+    return panel.ranked(name for name in panel.methods if name not in FRESH)
 
 
-def _row(panel: Panel, method: str, budget: Budget, records: Mapping[int, Record]) -> Row:
-    level = panel.level(method, budget)
+def _row(panel: Comparison, method: str, budget: Budget, records: Mapping[int, Record]) -> Row:
+    level = panel.estimate(method, budget)
     assert level is not None
     low, high = (value if isfinite(value) else None for value in (level.low, level.high))
     done = records.values()
     return Row(
-        method, None if budget == WHOLE else budget[1], panel.share(method, budget), level.mean, low, high, level.runs,
+        method, budget.keep, panel.share(method, budget), level.mean, low, high, level.runs,
         median(record["prune_seconds"] for record in done),
         median(record["train_seconds_per_epoch"] for record in done),
         median(record["prune_seconds"] + record["train_seconds"] for record in done),

@@ -1,0 +1,275 @@
+"""Compare the methods on one dataset: estimates, gains in pairs, lossless shares, the order by validation.
+
+`read_studies` is the only way from files to comparisons; every renderer starts from what it returns.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from lsprune.errors import FormatError, OptionError
+from lsprune.lab.reporting.method_styles import NO_EDGES, OUT_SUFFIX, RANDOM, RANDOM_BASELINES, UNPRUNED, is_lsp
+from lsprune.lab.reporting.neighbourhood_sizes import NeighbourhoodSizes
+from lsprune.lab.reporting.records import OVERLAP, TOLERANCE, VARIANCE, Record, read_records, result_files
+from lsprune.lab.reporting.statistics import Estimate, PairedDifference, estimate, lossless_share, paired_difference
+from lsprune.lab.studies.methods import FRESH
+
+
+class Budget(NamedTuple):
+    """What a run was allowed to keep: k edges per node, or a share of all edges; neither for a reference."""
+
+    k: int | None = None
+    keep: float | None = None
+
+
+NO_BUDGET = Budget()
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The runs of all methods on one dataset of a study, and on one target where there are several.
+
+    Args:
+        cells: for each method and budget the record of every seed, in the order in which they were run.
+    """
+
+    study: str
+    dataset: str
+    target: str | None
+    metric: str
+    higher_is_better: bool
+    cells: Mapping[tuple[str, Budget], Mapping[int, Record]]
+
+    @property
+    def name(self) -> str:
+        """The dataset, and the target if there is one."""
+        return self.dataset + (f", {self.target}" if self.target else "")
+
+    # What was run
+
+    @cached_property
+    def references(self) -> list[str]:
+        """The methods without a budget."""
+        return [method for method, budget in self.cells if budget == NO_BUDGET]
+
+    @cached_property
+    def methods(self) -> list[str]:
+        """The methods with a budget."""
+        return list(dict.fromkeys(method for method, budget in self.cells if budget != NO_BUDGET))
+
+    @cached_property
+    def lsp_methods(self) -> list[str]:
+        """The LSP methods, without the paper's presets and those that prune the out-neighbours."""
+        return [method for method in self.methods if is_lsp(method) and not method.endswith(OUT_SUFFIX)]
+
+    @cached_property
+    def budgets(self) -> list[Budget]:
+        """All budgets, the smallest share first."""
+        return sorted(self._column_shares, key=self._column_shares.__getitem__)
+
+    @cached_property
+    def _column_shares(self) -> dict[Budget, float]:
+        shares: dict[Budget, float] = {}
+        for method, budget in self.cells:
+            if budget != NO_BUDGET and budget not in shares:
+                shares[budget] = self.share(method, budget)
+        return shares
+
+    def column_share(self, budget: Budget) -> float:
+        """Return the share of edges that stands for a budget: that of the first method with it."""
+        return self._column_shares[budget]
+
+    def share(self, method: str, budget: Budget) -> float:
+        """Return the mean share of edges that a method kept."""
+        return fmean(self.values(method, budget, "share").values())
+
+    def values(self, method: str, budget: Budget = NO_BUDGET, field: str = "test") -> dict[int, float]:
+        """Return a number of every seed; an empty dict where nothing was run."""
+        return {seed: float(record[field]) for seed, record in self.cells.get((method, budget), {}).items()}
+
+    def budgets_of(self, method: str) -> list[Budget]:
+        """Return the budgets at which a method was run, the smallest share first."""
+        return [budget for budget in self.budgets if (method, budget) in self.cells]
+
+    def complete(self, method: str) -> bool:
+        """Return whether the method was run at every budget."""
+        return len(self.budgets_of(method)) == len(self.budgets)
+
+    # What the runs say
+
+    def estimate(self, method: str, budget: Budget = NO_BUDGET, field: str = "test") -> Estimate | None:
+        """Return the mean of a field with its interval; None where nothing was run."""
+        values = self.values(method, budget, field)
+        return estimate(tuple(values.values())) if values else None
+
+    def gain(self, method: str, rival: str, budget: Budget = NO_BUDGET) -> PairedDifference | None:
+        """Return how much better a method is than another at the same budget; positive is better, for errors too."""
+        return self._better(self.values(method, budget), self.values(rival, budget))
+
+    def gain_over_unpruned(self, method: str, budget: Budget) -> PairedDifference | None:
+        """Return how much better a method is at a budget than the unpruned graph."""
+        return self._better(self.values(method, budget), self.values(UNPRUNED))
+
+    def _better(self, ours: dict[int, float], theirs: dict[int, float]) -> PairedDifference | None:
+        """Return the difference in pairs by seed; None without a common seed."""
+        if not set(ours) & set(theirs):
+            return None
+        return paired_difference(ours, theirs) if self.higher_is_better else paired_difference(theirs, ours)
+
+    @cached_property
+    def topology_gain(self) -> PairedDifference | None:
+        """How much better the whole graph is than no edges."""
+        return self.gain(UNPRUNED, NO_EDGES)
+
+    @property
+    def topology_matters(self) -> bool:
+        """Whether the whole graph is clearly better than no edges."""
+        return self.topology_gain is not None and self.topology_gain.verdict == "better"
+
+    def lossless_share(self, method: str) -> float | None:
+        """Return the smallest share from which on nothing is lost.
+
+        None if there is no such share, no unpruned run, or the method was not run at every share.
+        """
+        if not self.complete(method):
+            return None
+        runs = {
+            self.share(method, budget): tuple(self.values(method, budget).values())
+            for budget in self.budgets_of(method)
+        }
+        unpruned = tuple(self.values(UNPRUNED).values())
+        if not runs or not unpruned:
+            return None
+        return lossless_share(runs, unpruned, tolerance=TOLERANCE[self.metric], higher_is_better=self.higher_is_better)
+
+    def lossless_ratio(self, method: str, rival: str = RANDOM) -> float | None:
+        """Return a method's lossless share over the rival's; 100 % stands for "no share is lossless"."""
+        if not (self.complete(method) and self.complete(rival) and self.values(UNPRUNED)):
+            return None
+        return (self.lossless_share(method) or 1.0) / (self.lossless_share(rival) or 1.0)
+
+    def share_needed(self, method: str, rival: str, budget: Budget) -> float | None:
+        """Return the smallest share from which on the method's mean reaches the rival's at a budget, or None."""
+        sign, level, smallest = 1 if self.higher_is_better else -1, self.estimate(rival, budget), None
+        for at in reversed(self.budgets):
+            ours = self.estimate(method, at)
+            if level is None or ours is None or sign * (ours.mean - level.mean) < 0:
+                break
+            smallest = self.column_share(at)
+        return smallest
+
+    # What validation chooses
+
+    def ranked(self, methods: Iterable[str]) -> list[str]:
+        """Return the methods from the best to the worst by the validation metric; no test metric is used.
+
+        Only methods with all the budgets, and at least half the runs, that any of them has are ranked, by the mean over
+        the runs that all of them share. Equal ones stay in their order.
+        """
+        runs = {name: {(b, s) for b in self.budgets for s in self.values(name, b, "val")} for name in methods}
+        spans = {name: len({budget for budget, _ in cells}) for name, cells in runs.items()}
+        whole = [name for name in runs if spans[name] == max(spans.values()) > 0]
+        whole = [name for name in whole if 2 * len(runs[name]) >= max(len(runs[other]) for other in whole)]
+        common = set.intersection(*(runs[name] for name in whole)) if whole else set()
+        if not common:
+            return []
+        means = {name: fmean(float(self.cells[name, b][s]["val"]) for b, s in common) for name in whole}
+        return sorted(whole, key=lambda name: -means[name] if self.higher_is_better else means[name])
+
+    @cached_property
+    def best_lsp(self) -> str | None:
+        """The LSP method that validation chooses."""
+        return next(iter(self.ranked(self.lsp_methods)), None)
+
+    def methods_to_draw(self, lsp: int = 3, others: int = 2) -> list[str]:
+        """Return the lines of a figure: random, local random, and by validation the best LSPs and the best others."""
+        always = [method for method in RANDOM_BASELINES if method in self.methods]
+        rest = [name for name in self.methods if not is_lsp(name) and name not in (*RANDOM_BASELINES, *FRESH)]
+        return [*always, *self.ranked(self.lsp_methods)[:lsp], *self.ranked(rest)[:others]]
+
+
+# From files to comparisons
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResults:
+    """The results in one file.
+
+    Args:
+        name: the file's name, with its folder where two files have the same name.
+        comparisons: what was trained, for each dataset and target.
+        overlaps: the measurements of consistency, for each dataset and target.
+        sizes: the measurements of neighbourhood sizes, for each dataset.
+    """
+
+    path: Path
+    name: str
+    runs: int
+    comparisons: tuple[Comparison, ...] = ()
+    overlaps: tuple[Comparison, ...] = ()
+    sizes: tuple[NeighbourhoodSizes, ...] = ()
+
+
+def read_studies(places: Sequence[Path]) -> list[StudyResults]:
+    """Return the results in these files and folders; raise OptionError if there are none at all."""
+    paths = list(dict.fromkeys(path for place in places for path in result_files(place)))
+    stems = [path.stem for path in paths]
+    names = [path.stem if stems.count(path.stem) == 1 else f"{path.stem} ({path.parent})" for path in paths]
+    studies = [read_study(path, name) for path, name in zip(paths, names, strict=True)]
+    studies = [study for study in studies if study.runs]
+    if not studies:
+        names = [str(place) for place in places] or ["nothing"]
+        raise OptionError(f"results must be files or folders with runs, such as cora.jsonl, got {', '.join(names)}")
+    return studies
+
+
+def read_study(path: Path, name: str | None = None) -> StudyResults:
+    """Return the results in one file."""
+    trained: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
+    overlaps: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
+    sizes: dict[str, list[Record]] = defaultdict(list)
+    runs = 0
+    for record in read_records(path):
+        runs += 1
+        dataset, target = record["run"]["dataset"], record["run"].get("target")
+        if VARIANCE in record:
+            sizes[dataset].append(record)
+        elif OVERLAP in record:
+            overlaps[dataset, target].append({**record, "test": record[OVERLAP]})
+        else:
+            trained[dataset, target].append(record)
+    study = name or path.stem
+    return StudyResults(
+        path,
+        study,
+        runs,
+        tuple(make_comparison(path, *part, records, study=study) for part, records in trained.items()),
+        tuple(make_comparison(path, *part, records, study=study) for part, records in overlaps.items()),
+        tuple(NeighbourhoodSizes(dataset, tuple(records)) for dataset, records in sizes.items()),
+    )
+
+
+def make_comparison(
+    path: Path, dataset: str, target: str | None, records: Sequence[Record], *, study: str | None = None
+) -> Comparison:
+    """Return the comparison of these records; raise FormatError if they are not of one kind."""
+    cells: dict[tuple[str, Budget], dict[int, Record]] = defaultdict(dict)
+    for record in records:
+        run = record["run"]
+        cell = cells[run["method"], Budget(run.get("k"), run.get("keep"))]
+        if cell.setdefault(run["seed"], record)["key"] != record["key"]:
+            raise FormatError(
+                f"{path}: runs {cell[run['seed']]['key']} and {record['key']} are both {run['method']} on {dataset} at "
+                f"seed {run['seed']}, but differ in other options; keep them in separate files"
+            )
+        cell[run["seed"]] = record
+    kinds = {(record["metric"], record["higher_is_better"]) for record in records}
+    if len(kinds) > 1:
+        raise FormatError(f"{path}: the runs on {dataset} have several metrics, {sorted(kinds)}")
+    return Comparison(study or path.stem, dataset, target, *kinds.pop(), dict(cells))

@@ -1,0 +1,1 @@
+"""Figures drawn by matplotlib: for the Markdown page, and for print."""

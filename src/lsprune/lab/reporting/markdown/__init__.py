@@ -1,0 +1,1 @@
+"""The Markdown page of results, and the tables of single studies."""
