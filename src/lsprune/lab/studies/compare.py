@@ -16,7 +16,7 @@ from lsprune.lab.reporting.records import Record
 from lsprune.lab.studies.methods import BUDGETED, FRESH, NAMES, NEEDS_K
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import Part, Study
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.user_graph import UserGraphFiles
 
 ALIASES = {"lsp": "lsp-p"}  # what `lsprune prune` calls calibrated LSP
 ALWAYS = ("none", "no-edges")  # whether edges matter at all comes first
@@ -48,7 +48,7 @@ def method_names(asked: Iterable[str]) -> list[str]:
 
 
 def own_study(
-    files: OwnFiles,
+    files: UserGraphFiles,
     *,
     methods: Iterable[str] = METHODS,
     shares: Iterable[float] = SHARES,

@@ -27,7 +27,7 @@ from lsprune.lab.reporting.records import is_finite_number
 from lsprune.lab.studies.methods import BUDGETED, NAMES, NEEDS_K, PAPER
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import SCHEDULES, Run
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.user_graph import UserGraphFiles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -307,7 +307,7 @@ def run_study(
     budget: float | None = None,
     jobs: int = 1,
     device: str = "cpu",
-    data: str | OwnFiles | None = None,
+    data: str | UserGraphFiles | None = None,
     watchers: Iterable[Any] = (),
     told: Callable[[Run, dict[str, Any]], None] | None = None,
 ) -> Status:
@@ -319,7 +319,7 @@ def run_study(
         jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
             shared a device do not compare with others, so every record says how many there were.
         data: the folder of local datasets, or the files of the one graph that the study is about.
-        watchers: `lab.watchers` who are told of every epoch; with several jobs, of the beginning and end of runs.
+        watchers: `lab.training.callbacks`, called after every epoch; with several jobs, at the start and end of runs.
         told: called with every run and its record.
     """
     _check(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
@@ -346,7 +346,7 @@ def run_study(
     return replace(status(study, results, seeds), skipped=skipped)
 
 
-def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iterable[Any] = ()) -> Outcome:
+def do_run(run: Run, *, device: str, data: str | UserGraphFiles | None, watchers: Iterable[Any] = ()) -> Outcome:
     """(the run, its seconds, its record or the error of ours that it met)."""
     from lsprune.lab.studies import consistency
     from lsprune.lab.studies import neighbourhood_variance as variance
@@ -359,7 +359,7 @@ def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iter
         elif run.pairs:
             outcome = consistency.measure(run, watchers=watchers)
         else:
-            outcome = train.train(run, device=device, data=data, watchers=watchers)
+            outcome = train.train(run, device=device, data=data, callbacks=watchers)
     except LspruneError as error:
         return run, 0.0, error
     return run, time.monotonic() - begin, outcome
@@ -419,8 +419,8 @@ def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: t
             for future in ended:
                 run, _, outcome = future.result()
                 for watcher in watchers if isinstance(outcome, dict) else ():
-                    watcher.started(run)
-                    watcher.ended(outcome)
+                    watcher.on_run_start(run)
+                    watcher.on_run_end(outcome)
                 yield future.result()
             going |= {pool.submit(work, run) for run in islice(runs, jobs - len(going))}
     except BrokenProcessPool:
