@@ -254,5 +254,5 @@ def _concat_offsets(offsets: list[Array], starts: Array) -> Array:
 def _check(name: str, value: Any, minimum: float, maximum: float, *, integer: bool = False) -> None:
     types = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     if isinstance(value, bool) or not isinstance(value, types) or not minimum <= value <= maximum:
-        kind = "an integer" if integer else "a number"
+        kind = "a whole number" if integer else "a number"
         raise OptionError(f"{name} must be {kind} in [{minimum:g}, {maximum:g}], got {value!r}")
