@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from lsprune import LSP
 from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
 from lsprune.lab.synthetic_graphs import Synthetic
-from lsprune.lab.training.graph_store import Stack
+from lsprune.lab.training.graph_store import GraphStore
 
 WARM_UP = 64  # graphs
 
@@ -18,8 +18,10 @@ WARM_UP = 64  # graphs
 def measure(generator: Synthetic, executor: str) -> None:
     """Print the seconds of `fit` on the training graphs, and of `mask` on all of them."""
     data = synthetic_dataset(generator)
-    graphs = [Stack.of(part).graph() for part in (data.train, data.val, data.test)]
-    small = [Stack.of([part[i] for i in range(min(WARM_UP, len(part)))]).graph() for part in (data.train, data.val)]
+    graphs = [GraphStore.of(part).to_graph() for part in (data.train, data.val, data.test)]
+    small = [
+        GraphStore.of([part[i] for i in range(min(WARM_UP, len(part)))]).to_graph() for part in (data.train, data.val)
+    ]
     pruner = LSP(k=3, hash="auto", select="bottom")
     pruner.fit(small[0], executor=executor).mask(small[1], executor=executor)  # compile
     start = time.perf_counter()

@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     given = parser.parse_args(argv)
     made = Synthetic(classes=given.classes, samples=given.samples, seed=given.seed).make()
     classes = min(CLASSES, given.classes)
-    compared, others = made.parted(classes, given.each)
+    compared, others = made.split_by_class(classes, given.each)
     print(f"k={given.k}, {compared.y.size} samples of {classes} classes; learned from {others.y.size} others")
     for name, pruner in pruners(given.k, given.seed).items():
         begin = time.perf_counter()

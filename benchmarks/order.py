@@ -17,7 +17,7 @@ import numpy as np
 from lsprune import LSP, First, LocalRandom, SymmetryWarning
 from lsprune.errors import LspruneError
 from lsprune.lab.datasets import load
-from lsprune.lab.training.graph_store import Stack
+from lsprune.lab.training.graph_store import GraphStore
 from lsprune.pruners import Pruner
 
 K, SEEDS = 2, 3
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         data = load("zinc")
     except LspruneError as error:
         sys.exit(f"error: {error}")
-    graph = Stack.of(data.train[: options.graphs]).graph()
+    graph = GraphStore.of(data.train[: options.graphs]).to_graph()
     source, target = graph.ends()
     degree = np.bincount(source, minlength=graph.num_sources)
     chooses = degree > K

@@ -22,8 +22,8 @@ ORDER = [
 
 HEAVY = {
     "torch": ["adapters/pyg", "kernels/gpu", "pyg.py", "lab"],
-    "tensorboard": ["lab/training/watchers.py"],
-    "wandb": ["lab/training/watchers.py"],
+    "tensorboard": ["lab/training/callbacks.py"],
+    "wandb": ["lab/training/callbacks.py"],
     "torch_geometric": ["adapters/pyg", "pyg.py", "lab"],
     "numba": ["kernels/cpu"],
     "llvmlite": ["kernels/cpu"],

@@ -103,9 +103,9 @@ def test_tables_of_edges_and_nodes(folder: Path) -> None:
         (("--model", "gcn"), "model must be one of node-gat, .*, got 'gcn'"),
         (("--label", "kind"), r"label must be a name in g\.npz .*, got 'kind'"),
         (("--features", "absent.npy"), "No such file or directory: 'absent.npy'"),
-        (("--split", "a,b"), "split must be three masks or one column"),
+        (("--split", "a,b"), "split must name three masks or one column"),
         (("--budget", "soon"), "budget must be a time such as 90s, 9m or 2h, got 'soon'"),
-        (("--device", "tpu9"), "device must be one that is there"),
+        (("--device", "tpu9"), "device must be one that this machine has"),
         (("-o", "no/r.html"), "no such folder for the report"),
     ],
 )

@@ -174,7 +174,7 @@ import lsprune.lab.survey_plot as plots
 def drawn(*_):
     print("working", flush=True)
     threading.Event().wait()
-plots.draw = drawn
+plots.draw_survey = drawn
 """
 
 

@@ -82,7 +82,7 @@ def test_the_suggested_command_has_the_options_that_were_given(tmp_path: Path) -
     ("options", "said"),
     [
         (("--methods", "magic"), "methods must be some of .*, got 'magic'"),
-        (("--methods", "none"), "methods must be some that prune once and have a share, got 'none'"),
+        (("--methods", "none"), "methods must be pruners with a share that prune once, got 'none'"),
         (("--shares", "0"), r"shares must be numbers in \(0, 1\].*, got '0'"),
         (("--plot", "p.gif"), r"plot must be a file with the suffix .*, got p\.gif"),
         (("--label", "kind"), "label must be a name in .*, got 'kind'"),

@@ -1,51 +1,49 @@
-"""What kind of graph it is, and what each method would keep of it."""
+"""The profile of a graph, trials of methods on it, and the advice that follows."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from own_files import arrays
 
 from lsprune import LSP, Graph, GraphError, OptionError
-from lsprune.lab.survey import Attributes, homophily, planned, portrait, suggestion, trial
-from lsprune.lab.survey_plot import check_plot, draw, write_plot
-from lsprune.lab.user_graph import OwnGraph
+from lsprune.lab.survey import Attributes, homophily, plan_trials, profile, run_trial, suggest
+from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import consistency, summary
 
 
-def own(edge_index: object, **options: object) -> OwnGraph:
+def user_graph(edge_index: object, **options: object) -> UserGraph:
     labels = options.pop("y", None)
     y = None if labels is None else np.array(labels)
     graph = Graph.from_edges(np.array(edge_index), **options)
-    return OwnGraph(graph, y, () if y is None else ("a", "b"), None)
+    return UserGraph(graph, y, () if y is None else ("a", "b"), None)
 
 
-def whole() -> OwnGraph:
-    made = arrays()
-    return OwnGraph(Graph.from_edges(made["edge_index"], x=made["x"]), made["y"], ("0", "1"), None)
+def whole() -> UserGraph:
+    columns = arrays()
+    return UserGraph(Graph.from_edges(columns["edge_index"], x=columns["x"]), columns["y"], ("0", "1"), None)
 
 
-def test_a_portrait_counts_what_is_there() -> None:
-    found = portrait(own([[0, 1, 1, 2, 3, 1], [1, 0, 2, 3, 3, 2]], num_nodes=5, y=[0, 0, 1, 1, -1]))
-    assert (found.kind, found.self_loops, found.duplicates) == ("directed", 1, 1)
-    assert found.reciprocal == pytest.approx(2 / 5)
-    assert (found.shape.isolated, found.shape.components, found.labelled) == (1, 2, 4)
-    assert found.homophily == pytest.approx(3 / 5)  # 0-1, 1-0, 2-3 of five without the loop
-    assert found.heard == pytest.approx(4 / 5)  # 0, 1, 2 and 3 hear one other each
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["shape"]["nodes"] == 5
+def test_a_profile_counts_edges_nodes_and_labels() -> None:
+    result = profile(user_graph([[0, 1, 1, 2, 3, 1], [1, 0, 2, 3, 3, 2]], num_nodes=5, y=[0, 0, 1, 1, -1]))
+    assert (result.kind, result.self_loops, result.duplicates) == ("directed", 1, 1)
+    assert result.reciprocal == pytest.approx(2 / 5)
+    assert (result.shape.isolated, result.shape.components, result.labelled) == (1, 2, 4)
+    assert result.homophily == pytest.approx(3 / 5)  # 0-1, 1-0, 2-3 of five without the loop
+    assert result.in_degree == pytest.approx(4 / 5)  # 0, 1, 2 and 3 have one other in-neighbour each
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False))["shape"]["nodes"] == 5
 
 
-def test_symmetric_and_bipartite_graphs_are_known() -> None:
-    assert portrait(own([[0, 1, 2, 2], [1, 0, 2, 2]])).kind == "symmetric"
-    two = portrait(own([[0, 1, 1], [0, 0, 0]], num_nodes=(2, 1)))
+def test_symmetric_and_bipartite_graphs_are_recognised() -> None:
+    assert profile(user_graph([[0, 1, 2, 2], [1, 0, 2, 2]])).kind == "symmetric"
+    two = profile(user_graph([[0, 1, 1], [0, 0, 0]], num_nodes=(2, 1)))
     assert (two.kind, two.self_loops, two.duplicates, two.homophily) == ("bipartite", 0, 1, None)
-    nothing = portrait(own(np.empty((2, 0), int), num_nodes=3))
-    assert (nothing.kind, nothing.shape.isolated, nothing.heard) == ("directed", 3, 0.0)
+    empty = profile(user_graph(np.empty((2, 0), int), num_nodes=3))
+    assert (empty.kind, empty.shape.isolated, empty.in_degree) == ("directed", 3, 0.0)
 
 
 def test_kinds_of_attributes() -> None:
@@ -57,78 +55,62 @@ def test_kinds_of_attributes() -> None:
 
 
 def test_homophily_counts_labelled_ends_of_kept_edges() -> None:
-    graph = own([[0, 1, 2, 0], [1, 2, 0, 3]], y=[0, 0, 1, -1])
+    graph = user_graph([[0, 1, 2, 0], [1, 2, 0, 3]], y=[0, 0, 1, -1])
     assert homophily(graph) == pytest.approx(1 / 3)
     assert homophily(graph, np.array([True, False, False, True])) == 1.0
     assert homophily(graph, np.array([False, False, False, True])) is None
 
 
-def test_a_trial_is_what_the_library_says() -> None:
+def test_a_trial_has_the_numbers_of_the_library() -> None:
     graph = whole()
-    one = trial(graph, "lsp-p", 0.25)
+    pruned = run_trial(graph, "lsp-p", 0.25)
     mask = LSP(keep=0.25).mask(graph.graph)
-    np.testing.assert_array_equal(one.mask, mask)
+    np.testing.assert_array_equal(pruned.mask, mask)
     counts = summary(graph.graph, mask)
-    assert (one.kept, one.share, one.isolated) == (counts.kept, counts.share, counts.isolated)
-    assert one.alike == consistency(graph.graph, LSP(keep=0.25)).correlation
-    assert one.homophily == homophily(graph, mask)
-    assert (one.noise, one.dropout) == (None, None)
-    assert "mask" not in json.loads(json.dumps(one.to_dict(), allow_nan=False))
-    shaken = trial(graph, "lsp-p", 0.25, stable=True)
+    assert (pruned.kept, pruned.share, pruned.isolated) == (counts.kept, counts.share, counts.isolated)
+    assert pruned.alike == consistency(graph.graph, LSP(keep=0.25)).correlation
+    assert pruned.homophily == homophily(graph, mask)
+    assert (pruned.noise, pruned.dropout) == (None, None)
+    assert "mask" not in json.loads(json.dumps(pruned.to_dict(), allow_nan=False))
+    shaken = run_trial(graph, "lsp-p", 0.25, stable=True)
     assert 0 < shaken.noise <= 1 and 0 < shaken.dropout <= 1
 
 
-def test_a_method_that_lacks_what_it_needs_is_named() -> None:
+def test_a_method_without_the_attributes_that_it_needs_is_named() -> None:
     with pytest.raises(GraphError, match="method lsp-p: the graph has neither node attributes"):
-        trial(own([[0, 1], [1, 0]]), "lsp-p", 0.5)
+        run_trial(user_graph([[0, 1], [1, 0]]), "lsp-p", 0.5)
 
 
-def test_what_is_planned_fits_the_graph() -> None:
-    assert planned(whole(), ["lsp", "random"], [0.5, 0.1, 0.5]) == [
+def test_default_methods_depend_on_the_attributes() -> None:
+    assert plan_trials(whole(), ["lsp", "random"], [0.5, 0.1, 0.5]) == [
         ("lsp-p", 0.1), ("lsp-p", 0.5), ("random", 0.1), ("random", 0.5),
     ]  # fmt: skip
-    assert "lsp-p" in dict(planned(whole()))
-    bare = dict(planned(own([[0, 1], [1, 0]])))
+    assert "lsp-p" in dict(plan_trials(whole()))
+    bare = dict(plan_trials(user_graph([[0, 1], [1, 0]])))
     assert list(bare) == ["random", "local-random", "lsp-i", "low-degree", "jaccard"]
     for name in ("none", "no-edges", "dropedge"):
-        with pytest.raises(OptionError, match=f"methods must be some that prune once and have a share, got '{name}'"):
-            planned(whole(), [name])
+        with pytest.raises(OptionError, match=f"methods must be pruners with a share that prune once, got '{name}'"):
+            plan_trials(whole(), [name])
 
 
 def test_the_suggestion_follows_density_and_attributes() -> None:
-    def said(neighbours: int, x: object = None) -> str:
+    def advice(neighbours: int, x: object = None) -> str:
         nodes = 64
         ends = [(u, (u + step) % nodes) for u in range(nodes) for step in range(1, neighbours + 1)]
-        return " ".join(suggestion(portrait(own(np.array(ends).T, num_nodes=nodes, x=x)), "g.npz"))
+        return " ".join(suggest(profile(user_graph(np.array(ends).T, num_nodes=nodes, x=x)), "g.npz"))
 
     x = np.ones((64, 2))
-    assert "a handful: begin with lsp-auto-a (--hash auto --weights auto) at keep=0.6" in said(5, x)
-    assert "tens: begin with lsp-auto-a (--hash auto --weights auto) at keep=0.25" in said(30, x)
-    assert said(30, x).endswith("lsprune compare g.npz --methods lsp-auto-a,local-random,low-degree,jaccard")
-    assert "begin with lsp-i (--hash identity) at keep=0.6" in said(5)
-    assert "prune only if you must" in said(2, x)
-
-
-def test_four_plots_are_drawn_and_written(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    graph = whole()
-    tried = [trial(graph, *one) for one in planned(graph, ["lsp", "random"], [0.25, 0.5])]
-    figure = draw(graph, portrait(graph), tried, "a $x$ name")
-    assert [axes.get_ylabel() for axes in figure.axes][1:3] == [
-        "Nodes that lost their last neighbour", "Connected components",
-    ]  # fmt: skip
-    assert figure.axes[0].get_title(loc="left") == "Degrees at keep=0.25"
-    for axes in figure.axes:
-        assert {"lsp-p", "random"} <= {text.get_text() for text in axes.get_legend().get_texts()}
-    write_plot(figure, tmp_path / "a.png")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(OptionError, match=r"plot must be a file with the suffix \.png, \.svg, \.pdf, got .*a\.gif"):
-        check_plot(tmp_path / "a.gif")
-    with pytest.raises(OptionError, match="plot must be in a folder that exists"):
-        check_plot(tmp_path / "no" / "a.png")
+    assert (
+        "Mean in-degree is 5 (sparse graph). Start with lsp-auto-a (--hash auto --weights auto) at keep=0.6."
+        in advice(5, x)
+    )
+    assert "(dense graph). Start with lsp-auto-a (--hash auto --weights auto) at keep=0.25." in advice(30, x)
+    assert advice(30, x).endswith("lsprune compare g.npz --methods lsp-auto-a,local-random,low-degree,jaccard")
+    assert "Start with lsp-i (--hash identity) at keep=0.6" in advice(5)
+    assert "prune only if you must" in advice(2, x)
 
 
 def test_a_survey_needs_no_torch() -> None:
-    code = "import sys; sys.modules['torch'] = None; import lsprune.lab.survey, lsprune.lab.survey_plot"
+    code = "import sys; sys.modules['torch'] = None; import lsprune.lab.survey"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,3 +1,5 @@
+"""The generator of synthetic graphs: the paper's parameters, the same samples in any blocks and threads, symmetry."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -22,7 +24,7 @@ def test_the_set_is_the_same_on_any_threads_in_blocks_and_twice(monkeypatch):
     whole = SMALL.make(threads=1)
     parts = list(SMALL.stream())
     assert len(parts) == 4
-    for other in (SMALL.make(threads=3), synthetic.joined(parts)):
+    for other in (SMALL.make(threads=3), synthetic.concat(parts)):
         for name, array in vars(whole).items():
             np.testing.assert_array_equal(getattr(other, name), array, err_msg=name)
     assert (Synthetic(samples=400, classes=7, seed=1).make().x[:10] != whole.x[:10]).any()
@@ -114,7 +116,7 @@ def test_pyg_objects_hold_the_same_graphs():
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"samples": 0}, r"samples must be a whole number in \[1, 2.14748e\+09\], got 0"),
         ({"max_nodes": 10}, r"max_nodes must be a whole number in \[40, "),
@@ -123,31 +125,31 @@ def test_pyg_objects_hold_the_same_graphs():
         ({"seed": -1}, "seed must be a whole number"),
     ],
 )
-def test_bad_parameters_are_named(options, says):
-    with pytest.raises(OptionError, match=says):
+def test_bad_parameters_are_named(options, message):
+    with pytest.raises(OptionError, match=message):
         Synthetic(**options)
 
 
-def test_chosen_samples_are_a_set_of_their_own():
+def test_selected_samples_are_numbered_from_zero():
     made = SMALL.make()
-    some = made.chosen(np.array([5, 2, 399]))
+    part = made.select(np.array([5, 2, 399]))
     for place, number in enumerate((5, 2, 399)):
-        alone = made.chosen(np.array([number]))
+        alone = made.select(np.array([number]))
         nodes, edges = (slice(ptr[number], ptr[number + 1]) for ptr in (made.ptr, made.edge_ptr))
         np.testing.assert_array_equal(alone.x, made.x[nodes])
         np.testing.assert_array_equal(alone.edge_index, made.edge_index[:, edges] - made.ptr[number])
         np.testing.assert_array_equal(alone.centre_edge, made.centre_edge[edges])
-        mine = slice(some.edge_ptr[place], some.edge_ptr[place + 1])
-        np.testing.assert_array_equal(some.edge_index[:, mine] - some.ptr[place], alone.edge_index)
-        np.testing.assert_array_equal(some.edge_attr[mine], alone.edge_attr)
-        np.testing.assert_array_equal(some.centre_node[some.ptr[place] : some.ptr[place + 1]], alone.centre_node)
-    assert some.y.tolist() == [5, 2, 0]
+        mine = slice(part.edge_ptr[place], part.edge_ptr[place + 1])
+        np.testing.assert_array_equal(part.edge_index[:, mine] - part.ptr[place], alone.edge_index)
+        np.testing.assert_array_equal(part.edge_attr[mine], alone.edge_attr)
+        np.testing.assert_array_equal(part.centre_node[part.ptr[place] : part.ptr[place + 1]], alone.centre_node)
+    assert part.y.tolist() == [5, 2, 0]
 
 
-def test_a_set_is_parted_by_class_and_nothing_is_lost():
-    made = SMALL.make().chosen(np.random.default_rng(0).permutation(400))  # classes in any order
-    first, rest = made.parted(3, 10)
+def test_a_split_by_class_loses_no_sample():
+    made = SMALL.make().select(np.random.default_rng(0).permutation(400))  # classes in any order
+    first, rest = made.split_by_class(3, 10)
     assert np.bincount(first.y, minlength=7).tolist() == [10, 10, 10, 0, 0, 0, 0]
     assert np.bincount(rest.y).tolist() == (np.bincount(made.y) - np.bincount(first.y, minlength=7)).tolist()
     wanted = np.sort(np.concatenate([np.flatnonzero(made.y == label)[:10] for label in range(3)]))
-    np.testing.assert_array_equal(first.x, made.chosen(wanted).x)
+    np.testing.assert_array_equal(first.x, made.select(wanted).x)

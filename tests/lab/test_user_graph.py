@@ -1,4 +1,4 @@
-"""A user's own graph: what is read from which file, what is no feature, and what is refused."""
+"""A user's graph: what is read from which file, which columns are features, what is refused."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from files_helpers import parquet
 from own_files import EDGES, NODES, arrays, masks, npz, tables
 
 from lsprune.errors import FormatError, LspruneError, OptionError
-from lsprune.lab.user_graph import OwnFiles, read_own
+from lsprune.lab.user_graph import UserGraphFiles, read_user_graph
 
 
 def read(path: Path, **options: object) -> object:
-    return read_own(OwnFiles(graph=path, **options))
+    return read_user_graph(UserGraphFiles(graph=path, **options))
 
 
 def test_everything_from_one_npz(tmp_path: Path) -> None:
-    own = read(npz(tmp_path / "g.npz", **masks()))
-    assert (own.graph.num_nodes, own.graph.num_edges) == (NODES, EDGES)
-    np.testing.assert_array_equal(own.graph.x, arrays()["x"])
-    np.testing.assert_array_equal(own.y, arrays()["y"])
-    assert own.classes == ("0", "1")
-    for found, mask in zip(own.masks, masks().values(), strict=True):
+    result = read(npz(tmp_path / "g.npz", **masks()))
+    assert (result.graph.num_nodes, result.graph.num_edges) == (NODES, EDGES)
+    np.testing.assert_array_equal(result.graph.x, arrays()["x"])
+    np.testing.assert_array_equal(result.y, arrays()["y"])
+    assert result.classes == ("0", "1")
+    for found, mask in zip(result.masks, masks().values(), strict=True):
         np.testing.assert_array_equal(found, mask)
 
 
-def test_the_label_and_the_split_are_no_features_of_a_table(tmp_path: Path) -> None:
+def test_label_split_and_id_are_not_features(tmp_path: Path) -> None:
     made = arrays()
     venue = np.array(["left", "right"])[made["y"]]
     part = np.array(["train", "train", "val", "test"])[np.arange(NODES) // 2 % 4]
     edges, nodes = tables(tmp_path, venue=venue, part=part, id=np.arange(NODES))
-    own = read(edges, features=str(nodes), label="venue", split=("part",))
-    np.testing.assert_array_equal(own.graph.x, made["x"])
-    assert own.classes == ("left", "right")
-    np.testing.assert_array_equal(own.y, made["y"])
-    assert [int(mask.sum()) for mask in own.masks] == [32, 14, 14]
+    result = read(edges, features=str(nodes), label="venue", split=("part",))
+    np.testing.assert_array_equal(result.graph.x, made["x"])
+    assert result.classes == ("left", "right")
+    np.testing.assert_array_equal(result.y, made["y"])
+    assert [int(mask.sum()) for mask in result.masks] == [32, 14, 14]
 
 
-def test_labels_may_have_a_file_of_their_own(tmp_path: Path) -> None:
+def test_labels_may_be_in_a_separate_file(tmp_path: Path) -> None:
     edges, nodes = tables(tmp_path)
     np.save(tmp_path / "labels.npy", arrays()["y"])
     np.savez(tmp_path / "labels.npz", kind=arrays()["y"])
     for name in ("labels.npy", "labels.npz"):
-        own = read(edges, features=str(nodes), labels=tmp_path / name)
-        np.testing.assert_array_equal(own.y, arrays()["y"])
-        assert own.graph.x.shape == (NODES, 5)
+        result = read(edges, features=str(nodes), labels=tmp_path / name)
+        np.testing.assert_array_equal(result.y, arrays()["y"])
+        assert result.graph.x.shape == (NODES, 5)
 
 
 def test_an_array_of_the_graph_can_be_the_features(tmp_path: Path) -> None:
-    own = read(npz(tmp_path / "g.npz", other=np.ones((NODES, 2))), features="other")
-    assert own.graph.x.shape == (NODES, 2)
-    assert own.graph.x_source is own.graph.x_target
+    result = read(npz(tmp_path / "g.npz", other=np.ones((NODES, 2))), features="other")
+    assert result.graph.x.shape == (NODES, 2)
+    assert result.graph.x_source is result.graph.x_target
 
 
 def test_features_from_npy_and_from_npz_with_masks(tmp_path: Path) -> None:
@@ -73,76 +73,80 @@ def test_features_from_npy_and_from_npz_with_masks(tmp_path: Path) -> None:
         np.where(arrays()["y"] == 1, "seven", ""),
     ],
 )
-def test_what_has_no_label_is_in_no_class(tmp_path: Path, y: np.ndarray) -> None:
-    own = read(npz(tmp_path / "g.npz", y=y))
-    assert len(own.classes) == 1
-    np.testing.assert_array_equal(own.y, np.where(arrays()["y"] == 1, 0, -1))
+def test_negative_nan_and_empty_labels_are_unlabelled(tmp_path: Path, y: np.ndarray) -> None:
+    result = read(npz(tmp_path / "g.npz", y=y))
+    assert len(result.classes) == 1
+    np.testing.assert_array_equal(result.y, np.where(arrays()["y"] == 1, 0, -1))
 
 
 def test_a_missing_label_in_a_table_is_no_label(tmp_path: Path) -> None:
     kinds = [None if y else "a" for y in arrays()["y"]]
     edges, nodes = tables(tmp_path, kind=kinds)
-    own = read(edges, features=str(nodes), label="kind")
-    np.testing.assert_array_equal(own.y, -arrays()["y"])
+    result = read(edges, features=str(nodes), label="kind")
+    np.testing.assert_array_equal(result.y, -arrays()["y"])
 
 
-def test_without_labels_there_are_none(tmp_path: Path) -> None:
+def test_labels_and_masks_are_optional(tmp_path: Path) -> None:
     edges, nodes = tables(tmp_path)
-    own = read(edges, features=str(nodes))
-    assert (own.y, own.classes, own.masks) == (None, (), None)
+    result = read(edges, features=str(nodes))
+    assert (result.y, result.classes, result.masks) == (None, (), None)
 
 
-def test_a_seed_goes_before_masks(tmp_path: Path) -> None:
+def test_a_split_seed_overrides_masks(tmp_path: Path) -> None:
     assert read(npz(tmp_path / "g.npz", **masks()), split_seed=3).masks is None
 
 
-def test_the_name_follows_the_content_and_not_the_place(tmp_path: Path) -> None:
+def test_the_name_depends_on_the_content_and_not_on_the_path(tmp_path: Path) -> None:
     first = npz(tmp_path / "my graph.npz")
-    name = OwnFiles(graph=first).name
+    name = UserGraphFiles(graph=first).name
     assert name.startswith("my-graph-") and len(name) == len("my-graph-") + 8
     (tmp_path / "other").mkdir()
     moved = tmp_path / "other" / "my graph.npz"
     moved.write_bytes(first.read_bytes())
-    assert OwnFiles(graph=moved).name == name == OwnFiles(graph=first, label="y").name
+    assert UserGraphFiles(graph=moved).name == name == UserGraphFiles(graph=first, label="y").name
     y = arrays()["y"]
     y[0] = 1 - y[0]
     npz(first, y=y)
-    assert OwnFiles(graph=first).name != name
-    assert OwnFiles(graph=moved, split_seed=1).name != name
-    assert OwnFiles(graph=moved, label="x").name != name
+    assert UserGraphFiles(graph=first).name != name
+    assert UserGraphFiles(graph=moved, split_seed=1).name != name
+    assert UserGraphFiles(graph=moved, label="x").name != name
 
 
-def test_the_name_follows_the_files_of_nodes_too(tmp_path: Path) -> None:
+def test_the_name_depends_on_the_node_files_too(tmp_path: Path) -> None:
     edges, nodes = tables(tmp_path)
-    before = OwnFiles(graph=edges, features=str(nodes)).name
+    before = UserGraphFiles(graph=edges, features=str(nodes)).name
     tables(tmp_path, more=np.ones(NODES))
-    assert OwnFiles(graph=edges, features=str(nodes)).name != before
+    assert UserGraphFiles(graph=edges, features=str(nodes)).name != before
 
 
 @pytest.mark.parametrize(
-    ("changed", "options", "said"),
+    ("changed", "options", "message"),
     [
         ({}, {"label": "kind"}, r"label must be a name in .*g\.npz \(.*x, y.*\), got 'kind'; --labels"),
         ({}, {"features": "z"}, r"features must be a name in .*g\.npz .* got 'z', or a file"),
         ({}, {"features": "y.csv"}, "features must be a name in"),
-        ({"y": np.zeros(3)}, {}, r"label y must have shape \[60\], one for each node, got \[3\]"),
-        ({"y": np.full(NODES, 0.5)}, {}, "label y must be whole numbers or strings, got 0.5"),
+        ({"y": np.zeros(3)}, {}, r"label y must have shape \[60\], one per node, got \[3\]"),
+        ({"y": np.full(NODES, 0.5)}, {}, "label y must be integers or strings, got 0.5"),
         ({"a": np.ones(NODES)}, {"split": ("a", "b", "c")}, "split must be a name in .*got 'b'"),
-        ({"a": np.ones(NODES)}, {"split": ("a",)}, "split a must hold train, val and test, got 1.0"),
-        ({"train_mask": np.arange(NODES)}, {"split": ("train_mask",) * 3}, r"train_mask must be \[60\] truth values"),
+        ({"a": np.ones(NODES)}, {"split": ("a",)}, "split a must have the values train, val and test, got 1.0"),
+        (
+            {"train_mask": np.arange(NODES)},
+            {"split": ("train_mask",) * 3},
+            r"train_mask must be booleans of shape \[60\]",
+        ),
         ({"z": np.ones((3, 2))}, {"features": "z"}, r"features must be numbers of shape \[60, d\]"),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, changed: dict, options: dict, said: str) -> None:
-    with pytest.raises(LspruneError, match=said):
+def test_wrong_options_and_arrays_are_named(tmp_path: Path, changed: dict, options: dict, message: str) -> None:
+    with pytest.raises(LspruneError, match=message):
         read(npz(tmp_path / "g.npz", **changed), **options)
 
 
-def test_options_that_do_not_go_together() -> None:
-    with pytest.raises(OptionError, match="split must be three masks or one column, by commas, got 2: a, b"):
-        OwnFiles(graph=Path("g.npz"), split=("a", "b"))
-    with pytest.raises(OptionError, match="split_seed must not be given with split, got 0 and a"):
-        OwnFiles(graph=Path("g.npz"), split=("a",), split_seed=0)
+def test_options_that_contradict_each_other_are_refused() -> None:
+    with pytest.raises(OptionError, match="split must name three masks or one column, got 2 names: a, b"):
+        UserGraphFiles(graph=Path("g.npz"), split=("a", "b"))
+    with pytest.raises(OptionError, match="split_seed must not be set with split, got 0 and a"):
+        UserGraphFiles(graph=Path("g.npz"), split=("a",), split_seed=0)
 
 
 @pytest.mark.parametrize("name", ["id", "node_id", "node", "key"])
@@ -155,48 +159,48 @@ def test_rows_are_joined_by_ids_and_labels_and_masks_with_them(tmp_path: Path, n
     np.savez(tmp_path / "nodes.npz", **{**columns, "x": made["x"][order]})
     for file, more in (("nodes.parquet", {}), ("nodes.npz", {"x": ("x",)})):
         more |= {"id": "key"} if name == "key" else {}
-        own = read(edges, features=str(tmp_path / file), **more)
-        np.testing.assert_array_equal(own.graph.x, made["x"])
-        np.testing.assert_array_equal(own.y, made["y"])
-        for found, mask in zip(own.masks, masks().values(), strict=True):
+        result = read(edges, features=str(tmp_path / file), **more)
+        np.testing.assert_array_equal(result.graph.x, made["x"])
+        np.testing.assert_array_equal(result.y, made["y"])
+        for found, mask in zip(result.masks, masks().values(), strict=True):
             np.testing.assert_array_equal(found, mask)
 
 
-def test_labels_in_a_file_of_their_own_are_joined_by_its_ids(tmp_path: Path) -> None:
+def test_labels_in_a_separate_file_are_joined_by_its_ids(tmp_path: Path) -> None:
     order, made = np.random.default_rng(2).permutation(NODES), arrays()
     edges, nodes = tables(tmp_path)
     parquet(tmp_path / "labels.parquet", id=order, kind=made["y"][order])
-    own = read(edges, features=str(nodes), labels=tmp_path / "labels.parquet")
-    np.testing.assert_array_equal(own.y, made["y"])
-    np.testing.assert_array_equal(own.graph.x, made["x"])
+    result = read(edges, features=str(nodes), labels=tmp_path / "labels.parquet")
+    np.testing.assert_array_equal(result.y, made["y"])
+    np.testing.assert_array_equal(result.graph.x, made["x"])
 
 
 def test_ids_that_do_not_name_every_node_once_are_refused(tmp_path: Path) -> None:
-    for ids, said in (
+    for ids, message in (
         (np.arange(NODES) + 1, "must name each of the nodes 0 to 59 once, got 60 and no 0"),
         (np.arange(NODES) // 2, "ids of nodes must be there once each, got 0 2 times"),
         (np.arange(NODES) - 1, "ids must be >= 0, got -1"), (np.arange(NODES) / 2, "'id' must be integers, got double"),
     ):  # fmt: skip
         edges, nodes = tables(tmp_path, id=ids)
-        with pytest.raises(LspruneError, match=said):
+        with pytest.raises(LspruneError, match=message):
             read(edges, features=str(nodes))
     with pytest.raises(FormatError, match="no column 'key'"):
         read(edges, features=str(nodes), id="key")
-    with pytest.raises(OptionError, match=r"x \(--x\) must come with a file of features"):
+    with pytest.raises(OptionError, match=r"x \(--x\) needs a node file"):
         read(npz(tmp_path / "g.npz"), x=("a",))
-    with pytest.raises(OptionError, match=r"id \(--id\) must come with a file of nodes"):
+    with pytest.raises(OptionError, match=r"id \(--id\) needs a node file"):
         read(npz(tmp_path / "g.npz"), id="a")
 
 
-def test_named_columns_are_the_features_even_an_id(tmp_path: Path) -> None:
+def test_named_columns_are_the_features_even_one_called_id(tmp_path: Path) -> None:
     edges, nodes = tables(tmp_path, id=np.arange(NODES)[::-1])
-    own = read(edges, features=str(nodes), x=("f1", "f3"))
-    np.testing.assert_array_equal(own.graph.x, arrays()["x"][::-1, [1, 3]])
-    own = read(edges, features=str(nodes), x=("id", "f3"))  # then there is no column of ids: rows by position
-    np.testing.assert_array_equal(own.graph.x[:, 0], np.arange(NODES)[::-1])
+    result = read(edges, features=str(nodes), x=("f1", "f3"))
+    np.testing.assert_array_equal(result.graph.x, arrays()["x"][::-1, [1, 3]])
+    result = read(edges, features=str(nodes), x=("id", "f3"))  # then there is no column of ids: rows by position
+    np.testing.assert_array_equal(result.graph.x[:, 0], np.arange(NODES)[::-1])
 
 
-def test_files_of_nodes_that_say_too_little_or_too_much(tmp_path: Path) -> None:
+def test_node_files_without_unambiguous_columns_are_refused(tmp_path: Path) -> None:
     edges, _ = tables(tmp_path)
     np.savez(tmp_path / "two.npz", a=np.ones(NODES), b=np.ones(NODES))
     with pytest.raises(FormatError, match=r"two\.npz: features must be an array x, or the only other array, got a, b"):

@@ -81,7 +81,7 @@ def compare_command(
     Example: lsprune compare edges.parquet --features nodes.parquet --label venue --seeds 5 --budget 9m
     """
     with errors():
-        from lsprune.lab.datasets.user_graph import own_dataset
+        from lsprune.lab.datasets.user_graph import user_graph_dataset
         from lsprune.lab.studies.compare import TASKS, own_study, panel_of, ranking, rows
         from lsprune.lab.studies.result_files import Results
         from lsprune.lab.studies.study import run_study, status
@@ -94,7 +94,7 @@ def compare_command(
             graph, features, labels, label, edge_attr, source, target, split, split_seed, node_id, x, memory
         )
         study = own_study(files, methods=listed(methods), shares=wanted, model=model, epochs=epochs, seeds=seeds)
-        own_dataset(files)  # what is wrong with the files is said before the first run
+        user_graph_dataset(files)  # what is wrong with the files is said before the first run
         results = Results(out / f"{study.name}.jsonl")
         with watching(status(study, results), None, None) as watchers:
             now = run_study(study, results, budget=limit, device=device, data=files, watchers=watchers)

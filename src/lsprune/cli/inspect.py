@@ -28,7 +28,7 @@ from lsprune.cli.user_graph_options import (
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from lsprune.lab.survey import Portrait, Trial
+    from lsprune.lab.survey import Profile, Trial
 
 
 NOTES = {
@@ -71,8 +71,8 @@ def inspect_command(
     Example: lsprune inspect edges.parquet --features nodes.parquet --label venue --methods lsp-p,jaccard --shares 0.3
     """
     with errors():
-        from lsprune.lab.survey import planned, portrait, suggestion, trial
-        from lsprune.lab.user_graph import read_own
+        from lsprune.lab.survey import plan_trials, profile, run_trial, suggest
+        from lsprune.lab.user_graph import read_user_graph
 
         wanted = shares_of(shares)
         if plot is not None:
@@ -82,20 +82,20 @@ def inspect_command(
         files = own_files(
             graph, features, labels, label, edge_attr, source, target, node_id=node_id, x=x, memory=memory
         )
-        own = read_own(files)
-        plan = planned(own, listed(methods), wanted)
+        own = read_user_graph(files)
+        plan = plan_trials(own, listed(methods), wanted)
         tried: list[Trial] = []
         with steps(len(plan) + 1) as step:
             step("measuring the graph")
-            found = portrait(own)
+            found = profile(own)
             for name, share in plan:
                 step(f"pruning with {name}, keep={share:g}")
-                tried.append(trial(own, name, share, stable=stability))
+                tried.append(run_trial(own, name, share, stable=stability))
         if plot is not None:
-            from lsprune.lab.survey_plot import draw, write_plot
+            from lsprune.lab.survey_plot import draw_survey, write_plot
 
-            write_plot(draw(own, found, tried, graph.name), plot)
-        advice, command = suggestion(found, command_words(files))
+            write_plot(draw_survey(own, found, tried, graph.name), plot)
+        advice, command = suggest(found, command_words(files))
         said = {
             "graph": found.to_dict(), "methods": [one.to_dict() for one in tried], "suggestion": advice,
             "next": command,
@@ -116,7 +116,7 @@ def inspect_command(
             tell(f"Plot: {plot}")
 
 
-def portrait_table(name: str, found: Portrait) -> Table:
+def portrait_table(name: str, found: Profile) -> Table:
     """What kind of graph it is, a line for each thing."""
     shape = found.shape
     least, quarter, half, more, most, nearly, largest = (f"{value:,.0f}" for value in shape.degrees)
@@ -140,7 +140,7 @@ def portrait_table(name: str, found: Portrait) -> Table:
     return table
 
 
-def _direction(found: Portrait) -> str:
+def _direction(found: Profile) -> str:
     if found.kind == "symmetric":
         return "symmetric: every edge has its reverse"
     return found.kind if found.kind == "bipartite" else f"directed: {found.reciprocal:.1%} have their reverse"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lsprune.lab.studies.result_files import Results
     from lsprune.lab.studies.run import Run
     from lsprune.lab.studies.study import Status, Study
-    from lsprune.lab.training.watchers import Watcher
+    from lsprune.lab.training.callbacks import Callback
 
 study_app = typer.Typer(
     cls=Group,
@@ -168,14 +168,14 @@ def chosen_study(
 
 
 @contextmanager
-def watching(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterator[list[Watcher]]:
+def watching(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterator[list[Callback]]:
     """Those who are told of every epoch; closed whatever happens."""
-    from lsprune.lab.training.watchers import Bars, TensorBoard, WandB
+    from lsprune.lab.training.callbacks import ProgressBars, TensorBoardLogger, WandbLogger
 
     with ExitStack() as stack:
-        watching: list[Watcher] = [Bars(now.total, now.done)]
-        watching += [TensorBoard(tensorboard)] if tensorboard else []
-        watching += [WandB(wandb)] if wandb else []
+        watching: list[Callback] = [ProgressBars(now.total, now.done)]
+        watching += [TensorBoardLogger(tensorboard)] if tensorboard else []
+        watching += [WandbLogger(wandb)] if wandb else []
         for watcher in watching:
             stack.callback(watcher.close)
         yield watching

@@ -12,7 +12,7 @@ from lsprune.cli.study import listed
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
-    from lsprune.lab.user_graph import OwnFiles
+    from lsprune.lab.user_graph import UserGraphFiles
 
 GraphFile = Annotated[Path, typer.Argument(metavar="GRAPH", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")]
 Features = Annotated[
@@ -47,17 +47,17 @@ def own_files(
     node_id: str | None = None,
     x: str = "",
     memory: str | None = None,
-) -> OwnFiles:
+) -> UserGraphFiles:
     """The files and names of these options."""
-    from lsprune.lab.user_graph import OwnFiles
+    from lsprune.lab.user_graph import UserGraphFiles
 
-    return OwnFiles(
+    return UserGraphFiles(
         graph=graph, features=features, labels=labels, label=label, edge_attr=tuple(listed(edge_attr)), source=source,
         target=target, split=tuple(listed(split)), split_seed=split_seed, id=node_id, x=tuple(listed(x)), memory=memory,
     )  # fmt: skip
 
 
-def command_words(files: OwnFiles) -> str:
+def command_words(files: UserGraphFiles) -> str:
     """The graph and the options that say what is what in it, as one would type them."""
     words = [str(files.graph)]
     for name in ("features", "id", "labels", "label", "source", "target", "memory"):

@@ -1,4 +1,4 @@
-"""What kind of graph it is, and what each method would keep of it: no training, no torch."""
+"""A profile of a graph and trials of pruning methods on it, without training and without torch."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from lsprune.errors import LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.lab.studies.compare import method_names
 from lsprune.lab.studies.methods import BUDGETED, FRESH, pruner_for
-from lsprune.lab.user_graph import OwnGraph
+from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
 
 METHODS = ("random", "local-random", "lsp-p", "lsp-auto-a", "low-degree", "jaccard")
-BARE = {"lsp-p": "lsp-i", "lsp-auto-a": "lsp-i"}  # where there are no attributes
+WITHOUT_ATTRIBUTES = {"lsp-p": "lsp-i", "lsp-auto-a": "lsp-i"}  # what replaces a method if there are no attributes
 SHARES = (0.1, 0.25, 0.5)
-DENSE, SPARE = 20, 3  # mean neighbours of a node: tens are many (Computers has 36), a molecule has two
-PAIRS = 2000  # of nodes, for the likeness of neighbourhoods
+DENSE_IN_DEGREE = 20  # mean of a dense graph (Computers has 36)
+MIN_IN_DEGREE = 3  # mean below which a graph has hardly any edge to spare (molecules have 2)
+CONSISTENCY_PAIRS = 2000  # pairs of nodes whose neighbourhoods are compared
 
 
 @dataclass(frozen=True)
 class Attributes:
-    """What describes nodes or edges: nothing, a category with so many values, or vectors of so many columns."""
+    """The attributes of nodes or edges: none, a category with `size` values, or vectors with `size` columns."""
 
-    kind: str
+    kind: str  # "none", "category" or "vector"
     size: int = 0
 
     @classmethod
     def of(cls, values: Any) -> Attributes:
-        """The kind of these attributes, as pruners take them."""
+        """Return the kind of these attributes, by the rule that pruners follow."""
         if values is None:
             return cls("none")
         columns = int(np.prod(values.shape[1:])) if len(values.shape) > 1 else 1
@@ -44,160 +45,169 @@ class Attributes:
         return cls("vector", columns)
 
     def __str__(self) -> str:
-        what = {"none": "none", "category": f"one category of {self.size:,} values"}
-        return what.get(self.kind, f"vectors of {self.size:,}")
+        text = {"none": "none", "category": f"one category of {self.size:,} values"}
+        return text.get(self.kind, f"vectors of {self.size:,}")
 
 
 @dataclass(frozen=True)
-class Portrait:
-    """A graph before pruning."""
+class Profile:
+    """What describes a graph before pruning."""
 
     shape: Structure
     kind: str  # "symmetric", "directed" or "bipartite"
-    reciprocal: float  # share of the edges, self-loops not counted, whose reverse is there too
+    reciprocal: float  # share of the edges, without self-loops, whose reverse is an edge too
     self_loops: int
-    duplicates: int  # edges with the same two ends as an earlier one
-    heard: float  # mean number of different nodes that a node hears
+    duplicates: int  # edges with the same ends as an earlier edge
+    in_degree: float  # mean number of distinct in-neighbours
     nodes: Attributes
     edges: Attributes
     classes: int
     labelled: int
-    homophily: float | None  # share of the edges, of those between labelled nodes, whose ends have one class
+    homophily: float | None  # share of the edges between labelled nodes whose ends have the same class
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return plain(self)
+        """Return the fields as JSON-able data."""
+        return to_json(self)
 
 
-def portrait(own: OwnGraph) -> Portrait:
-    """What kind of graph it is."""
-    graph, y = own.graph, own.y
-    reciprocal, loops, duplicates = _ends(graph)
-    heard = degrees(graph, None, "in")
+def profile(user_graph: UserGraph) -> Profile:
+    """Return the profile of a graph."""
+    graph, y = user_graph.graph, user_graph.y
+    reciprocal, loops, duplicates = _count_edges(graph)
+    in_degrees = degrees(graph, None, "in")
     kind = "bipartite" if graph.bipartite else "symmetric" if reciprocal == 1 else "directed"
-    return Portrait(
-        structure(graph), kind, reciprocal, loops, duplicates,
-        float(heard.mean()) if heard.size else 0.0, Attributes.of(graph.x_target), Attributes.of(graph.edge_attr),
-        len(own.classes), 0 if y is None else int((y >= 0).sum()), homophily(own),
+    return Profile(
+        structure(graph), kind, reciprocal, loops, duplicates, float(in_degrees.mean()) if in_degrees.size else 0.0,
+        Attributes.of(graph.x_target), Attributes.of(graph.edge_attr), len(user_graph.classes),
+        0 if y is None else int((y >= 0).sum()), homophily(user_graph),
     )  # fmt: skip
 
 
-def _ends(graph: Graph) -> tuple[float, int, int]:
-    """(share of edges whose reverse is there, self-loops, duplicates)."""
+def _count_edges(graph: Graph) -> tuple[float, int, int]:
+    """Return (share of edges whose reverse is an edge, number of self-loops, number of duplicates)."""
     source, target = (end.astype(np.int64) for end in graph.ends())
     width = max(graph.num_sources, graph.num_targets, 1)
-    there = np.unique(source * width + target)
-    duplicates = int(source.size - there.size)
+    pairs = np.unique(source * width + target)
+    duplicates = int(source.size - pairs.size)
     if graph.bipartite:
         return 0.0, 0, duplicates
-    real = source != target
-    back = np.isin(target[real] * width + source[real], there)
-    return float(back.mean()) if back.size else 0.0, int((~real).sum()), duplicates
+    proper = source != target
+    has_reverse = np.isin(target[proper] * width + source[proper], pairs)
+    return float(has_reverse.mean()) if has_reverse.size else 0.0, int((~proper).sum()), duplicates
 
 
-def homophily(own: OwnGraph, mask: Array | None = None) -> float | None:
-    """The share of the edges between two labelled nodes whose ends have one class, self-loops not counted."""
-    if own.y is None or own.graph.bipartite:
+def homophily(user_graph: UserGraph, mask: Array | None = None) -> float | None:
+    """Return the share of the (kept) edges between labelled nodes whose ends have the same class, without self-loops.
+
+    None if the graph has no labels, two kinds of nodes, or no such edge.
+    """
+    y = user_graph.y
+    if y is None or user_graph.graph.bipartite:
         return None
-    source, target = own.graph.ends()
-    counted = (source != target) & (own.y[source] >= 0) & (own.y[target] >= 0)
+    source, target = user_graph.graph.ends()
+    counted = (source != target) & (y[source] >= 0) & (y[target] >= 0)
     counted = counted if mask is None else counted & mask
-    return float((own.y[source[counted]] == own.y[target[counted]]).mean()) if counted.any() else None
+    return float((y[source[counted]] == y[target[counted]]).mean()) if counted.any() else None
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What a method keeps at a share."""
+    """What a method keeps at a share of the edges."""
 
     method: str
     keep: float
     kept: int
     share: float
-    isolated: int  # nodes that had a neighbour and have none left
+    isolated: int  # nodes that lost their last neighbour
     components: int
-    degree_max: float  # neighbours of the node with most
-    alike: float  # rank correlation of the overlap of two neighbourhoods before and after: 1, if likeness survives
-    homophily: float | None  # share of the kept edges between nodes of one class
-    noise: float | None  # mean overlap of what a node keeps here and in a copy with noise on the attributes ...
-    dropout: float | None  # ... and in a copy with a tenth of the edges less
+    degree_max: float  # largest number of neighbours
+    alike: float  # rank correlation of the overlaps of pairs of neighbourhoods before and after; 1 is best
+    homophily: float | None  # share of the kept edges between nodes of the same class
+    noise: float | None  # mean overlap of a node's kept edges with those in a copy with noise on the attributes ...
+    dropout: float | None  # ... and in a copy without a tenth of the edges
     seconds: float
     mask: Array = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, without the mask."""
-        said = plain(self)
-        return {name: said[name] for name in said if name != "mask"}
+        """Return the fields as JSON-able data, without the mask."""
+        data = to_json(self)
+        return {name: data[name] for name in data if name != "mask"}
 
 
-def planned(own: OwnGraph, methods: Iterable[str] = (), shares: Iterable[float] = SHARES) -> list[tuple[str, float]]:
-    """The methods and shares to try, checked.
+def plan_trials(
+    user_graph: UserGraph, methods: Iterable[str] = (), shares: Iterable[float] = SHARES
+) -> list[tuple[str, float]]:
+    """Return the (method, share) pairs to try; raise OptionError for a method that cannot be tried.
 
     Args:
-        methods: default `METHODS`, with a hash that needs no attributes where there are none.
+        methods: default `METHODS`, or on a graph without attributes methods that need none.
     """
-    attributes = own.graph.x_target is not None or own.graph.edge_attr is not None
-    names = method_names(methods) or list(dict.fromkeys(METHODS if attributes else (BARE.get(n, n) for n in METHODS)))
+    has_attributes = user_graph.graph.x_target is not None or user_graph.graph.edge_attr is not None
+    default = METHODS if has_attributes else tuple(WITHOUT_ATTRIBUTES.get(name, name) for name in METHODS)
+    names = method_names(methods) or list(dict.fromkeys(default))
     for name in names:
         if name not in BUDGETED or name in FRESH:
-            raise OptionError(f"methods must be some that prune once and have a share, got {name!r}")
+            raise OptionError(f"methods must be pruners with a share that prune once, got {name!r}")
     return [(name, share) for name in names for share in sorted(set(shares))]
 
 
-def trial(own: OwnGraph, method: str, keep: float, *, stable: bool = False, seed: int = 0) -> Trial:
-    """What a method would keep at a share.
+def run_trial(user_graph: UserGraph, method: str, keep: float, *, stable: bool = False, seed: int = 0) -> Trial:
+    """Return what a method keeps of a graph at a share.
 
     Args:
-        stable: also measure how much stays the same in a slightly different copy, which prunes three times more.
+        stable: also measure how much of it is kept in slightly different copies, which takes three more prunings.
     """
-    graph, pruner = own.graph, pruner_for(method, None, seed, keep=keep)
+    graph, pruner = user_graph.graph, pruner_for(method, None, seed, keep=keep)
     assert pruner is not None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LspruneWarning)  # what pruning does to the graph is what is told
+        warnings.simplefilter("ignore", LspruneWarning)  # the trial reports what the warnings are about
         try:
-            alike = consistency(graph, pruner, pairs=PAIRS)  # loads compiled code too, which is not pruning
-        except LspruneError as error:  # it lacks attributes, say
+            overlap = consistency(
+                graph, pruner, pairs=CONSISTENCY_PAIRS
+            )  # also loads compiled code, before the clock starts
+        except LspruneError as error:  # for example no attributes
             raise type(error)(f"method {method}: {error}") from None
         start = time.perf_counter()
         mask = pruner.mask(graph)
         seconds = time.perf_counter() - start
-        shaken = stability(graph, pruner) if stable else None
+        stable_share = stability(graph, pruner) if stable else None
     counts = summary(graph, mask, pruner.side)
-    shape = structure(graph, mask, sample=1)  # its clustering is not told
+    shape = structure(graph, mask, sample=1)  # its clustering is not reported
     return Trial(
         method, keep, counts.kept, counts.share, counts.isolated, shape.components, shape.degrees[-1],
-        alike.correlation, homophily(own, mask), shaken.noise if shaken else None, shaken.dropout if shaken else None,
-        seconds, mask,
+        overlap.correlation, homophily(user_graph, mask), stable_share.noise if stable_share else None,
+        stable_share.dropout if stable_share else None, seconds, mask,
     )  # fmt: skip
 
 
-def plain(one: Any) -> dict[str, Any]:
-    """The fields of a dataclass as JSON has them: no NaN, dataclasses within as dictionaries."""
+def to_json(instance: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as JSON-able data: NaN becomes None, nested dataclasses become dictionaries."""
 
-    def value(given: Any) -> Any:
-        if hasattr(given, "__dataclass_fields__"):
-            return plain(given)
-        if isinstance(given, tuple):
-            return [value(item) for item in given]
-        return None if isinstance(given, float) and not isfinite(given) else given
+    def convert(value: Any) -> Any:
+        if hasattr(value, "__dataclass_fields__"):
+            return to_json(value)
+        if isinstance(value, tuple):
+            return [convert(item) for item in value]
+        return None if isinstance(value, float) and not isfinite(value) else value
 
-    return {part.name: value(getattr(one, part.name)) for part in fields(one)}
+    return {entry.name: convert(getattr(instance, entry.name)) for entry in fields(instance)}
 
 
-def suggestion(found: Portrait, graph: str) -> tuple[str, str]:
-    """(where to begin, the command that says what is lost); the rules and numbers are those of docs/choosing.md.
+def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
+    """Return (advice, command that compares methods by training); the rules are those of docs/choosing.md.
 
     Args:
-        graph: the graph's file, and the options that say what is what in it, as words of a command.
+        graph: the graph's file and the options that describe it, as words of a command.
     """
-    bare = found.nodes.kind == found.edges.kind == "none"
+    bare = graph_profile.nodes.kind == graph_profile.edges.kind == "none"
     method, others = "lsp-i" if bare else "lsp-auto-a", ["local-random"]
     options = "--hash identity" if bare else "--hash auto --weights auto"
-    near = f"A node hears {found.heard:.3g} others on average"
-    if found.heard < SPARE:
-        first = f"{near}, so that hardly an edge is too many: prune only if you must."
-    elif found.heard < DENSE:
-        first = f"{near}, a handful: begin with {method} ({options}) at keep=0.6."
+    degree = f"Mean in-degree is {graph_profile.in_degree:.3g}"
+    if graph_profile.in_degree < MIN_IN_DEGREE:
+        advice = f"{degree} (very sparse graph). Hardly any edge is redundant: prune only if you must."
+    elif graph_profile.in_degree < DENSE_IN_DEGREE:
+        advice = f"{degree} (sparse graph). Start with {method} ({options}) at keep=0.6."
     else:
-        first = f"{near}, tens: begin with {method} ({options}) at keep=0.25."
+        advice = f"{degree} (dense graph). Start with {method} ({options}) at keep=0.25."
         others = ["local-random", "low-degree", "jaccard"]
-    return first, f"lsprune compare {graph} --methods {','.join([method, *others])}"
+    return advice, f"lsprune compare {graph} --methods {','.join([method, *others])}"

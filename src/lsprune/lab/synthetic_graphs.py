@@ -1,18 +1,18 @@
-"""The paper's synthetic graph classification set (appendix B.2.1), vectorised, seeded and streamable.
+"""Generator of the paper's synthetic graphs for graph classification (appendix B.2.1).
 
-Every class has a centre: a number of nodes, a topology, a vector for each node and edge. A sample is its class's centre
-with noise on every vector, less some nodes. Since node and edge of a sample know which of the centre they came from,
-one can say exactly which edges of two samples correspond, and so measure whether pruning keeps the same ones.
+Every class has a centre: a graph with a vector for each node and edge. A sample is the centre of its class with noise
+on every vector and some nodes removed. Every node and edge of a sample stores its number in the centre, so it is known
+which edges of two samples correspond, and one can measure whether a pruner keeps the same ones.
 
-Samples are made in blocks with a random stream each, so any part of the set can be made by itself, on any number of
-threads, and is the same.
+Samples are generated in blocks with one random stream each, so any block can be generated alone, and the number of
+threads does not change the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,51 +21,51 @@ from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as pool
 
-BLOCK = 128  # samples with a random stream of their own
+BLOCK_SAMPLES = 128  # samples that share a random stream; another value would change all samples
 
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Some samples of the set, one after the other; edges count nodes from the first sample on."""
+    """Graphs stored one after the other; `edge_index` numbers the nodes of all of them."""
 
     x: Array  # [N, node_dim] float32
     edge_index: Array  # [2, E] int64
     edge_attr: Array  # [E, edge_dim] float32
     y: Array  # [S] class of each sample
-    ptr: Array  # [S + 1] where the nodes of each sample begin
-    edge_ptr: Array  # [S + 1] where its edges begin
-    centre_node: Array  # [N] which node of the class's centre each one is
-    centre_edge: Array  # [E] which edge of the class's centre each one is
+    ptr: Array  # [S + 1] where each sample's nodes begin
+    edge_ptr: Array  # [S + 1] where each sample's edges begin
+    centre_node: Array  # [N] number of the node in the centre of its class
+    centre_edge: Array  # [E] number of the edge in the centre of its class
 
     @cached_property
     def graph(self) -> Graph:
-        """All samples as one `Graph` of several."""
+        """All samples as one `Graph` with `ptr`."""
         return Graph.from_edges(
             self.edge_index, num_nodes=int(self.ptr[-1]), x=self.x, edge_attr=self.edge_attr, ptr=self.ptr
         )
 
-    def chosen(self, samples: Array) -> Samples:
-        """The samples of these numbers, as a set of their own."""
-        sizes, nodes = np.diff(self.edge_ptr)[samples], np.diff(self.ptr)[samples]
-        edge_ptr, ptr = np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(nodes))
-        edges = np.repeat(self.edge_ptr[samples] - edge_ptr[:-1], sizes) + np.arange(edge_ptr[-1])
-        rows = np.repeat(self.ptr[samples] - ptr[:-1], nodes) + np.arange(ptr[-1])
-        ends = self.edge_index[:, edges] - np.repeat(self.ptr[samples] - ptr[:-1], sizes)
+    def select(self, samples: Array) -> Samples:
+        """Return the samples of these numbers, in this order."""
+        edge_counts, node_counts = np.diff(self.edge_ptr)[samples], np.diff(self.ptr)[samples]
+        edge_ptr, ptr = np.append(0, np.cumsum(edge_counts)), np.append(0, np.cumsum(node_counts))
+        edges = np.repeat(self.edge_ptr[samples] - edge_ptr[:-1], edge_counts) + np.arange(edge_ptr[-1])
+        nodes = np.repeat(self.ptr[samples] - ptr[:-1], node_counts) + np.arange(ptr[-1])
+        edge_index = self.edge_index[:, edges] - np.repeat(self.ptr[samples] - ptr[:-1], edge_counts)
         return Samples(
-            x=self.x[rows], edge_index=ends, edge_attr=self.edge_attr[edges], y=self.y[samples], ptr=ptr,
-            edge_ptr=edge_ptr, centre_node=self.centre_node[rows], centre_edge=self.centre_edge[edges],
+            x=self.x[nodes], edge_index=edge_index, edge_attr=self.edge_attr[edges], y=self.y[samples], ptr=ptr,
+            edge_ptr=edge_ptr, centre_node=self.centre_node[nodes], centre_edge=self.centre_edge[edges],
         )  # fmt: skip
 
-    def parted(self, classes: int, each: int) -> tuple[Samples, Samples]:
-        """(the first `each` samples of each of the first `classes` classes, all the others)."""
+    def split_by_class(self, classes: int, each: int) -> tuple[Samples, Samples]:
+        """Return (the first `each` samples of each of the first `classes` classes, all other samples)."""
         order = np.argsort(self.y, kind="stable")
-        place = np.empty_like(order)  # of a sample within its class
-        place[order] = np.arange(order.size) - np.searchsorted(self.y[order], self.y[order])
-        wanted = (self.y < classes) & (place < each)
-        return self.chosen(np.flatnonzero(wanted)), self.chosen(np.flatnonzero(~wanted))
+        rank = np.empty_like(order)  # of a sample within its class
+        rank[order] = np.arange(order.size) - np.searchsorted(self.y[order], self.y[order])
+        first = (self.y < classes) & (rank < each)
+        return self.select(np.flatnonzero(first)), self.select(np.flatnonzero(~first))
 
     def to_data_list(self) -> list[Any]:
-        """One PyG `Data` for each sample, views of the arrays here; node numbers begin at 0 in each."""
+        """Return one PyG `Data` per sample, which share memory with the arrays; each numbers its nodes from 0."""
         import torch
         from torch_geometric.data import Data
 
@@ -83,20 +83,20 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class _Centres:
-    """The centres of all classes, one after the other."""
+    """The centres of all classes, stored one after the other."""
 
-    nodes: Array  # [C + 1] offsets
-    edges: Array  # [C + 1] offsets
-    source: Array  # [edges] node of its class, from 0
+    node_ptr: Array  # [C + 1] where each class's nodes begin
+    edge_ptr: Array  # [C + 1] where each class's edges begin
+    source: Array  # [E] numbered from 0 within the class
     target: Array
-    mirror: Array  # [edges] the edge of the class that is the other direction; itself unless symmetric
+    reverse: Array  # [E] number within the class of the reverse edge; of the edge itself unless symmetric
     x: Array
     edge_attr: Array
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic:
-    """The generator: the paper's 13 parameters with its defaults, and a seed.
+    """The generator: the paper's 13 parameters with their defaults, and a seed.
 
     >>> small = Synthetic(samples=6, classes=3).make()
     >>> small.y.tolist(), small.x.shape[1], small.edge_attr.shape[1]
@@ -120,77 +120,83 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         for name in ("samples", "classes", "min_nodes", "node_dim", "edge_dim"):
-            _check(name, getattr(self, name), 1, 2**31, whole=True)
-        _check("max_nodes", self.max_nodes, self.min_nodes, 2**31, whole=True)
+            _check(name, getattr(self, name), 1, 2**31, integer=True)
+        _check("max_nodes", self.max_nodes, self.min_nodes, 2**31, integer=True)
         for name in ("connectivity", "node_removal"):
             _check(name, getattr(self, name), 0, 1)
         for name in ("node_centre_std", "edge_centre_std", "node_noise_std", "edge_noise_std"):
             _check(name, getattr(self, name), 0, 1e6)
-        _check("seed", self.seed, 0, 2**63, whole=True)
+        _check("seed", self.seed, 0, 2**63, integer=True)
 
     def make(self, *, threads: int | None = None) -> Samples:
-        """The whole set."""
+        """Return all samples."""
         blocks: dict[int, Samples] = {}
-        count, centres = -(-self.samples // BLOCK), self._centres()
+        centres = self._centres()
 
-        def one(number: int) -> None:
+        def make_block(number: int) -> None:
             blocks[number] = self._block(centres, number)
 
-        pool.run((_bound(one, number) for number in range(count)), pool.count(threads))
-        return joined([blocks[number] for number in range(count)])
+        pool.run((partial(make_block, number) for number in range(self._num_blocks)), pool.count(threads))
+        return concat([blocks[number] for number in range(self._num_blocks)])
 
     def stream(self) -> Iterator[Samples]:
-        """The set block by block, for sets that do not fit in memory; the same samples as `make`."""
+        """Yield the samples of `make` block by block, for sets that do not fit in memory."""
         centres = self._centres()
-        for number in range(-(-self.samples // BLOCK)):
+        for number in range(self._num_blocks):
             yield self._block(centres, number)
 
-    def _stream_of(self, *counters: int) -> np.random.Generator:
+    @property
+    def _num_blocks(self) -> int:
+        return -(-self.samples // BLOCK_SAMPLES)
+
+    def _random(self, *counters: int) -> np.random.Generator:
+        """Return the random stream of these counters."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self.seed, *counters])))
 
     def _centres(self) -> _Centres:
-        random = self._stream_of(0)
+        random = self._random(0)
         sizes = random.integers(self.min_nodes, self.max_nodes + 1, self.classes)
-        tops = [_topology(random, int(size), self.connectivity, self.symmetric) for size in sizes]
-        source, target, mirror = (np.concatenate([top[i] for top in tops]) for i in range(3))
-        nodes = np.concatenate([[0], np.cumsum(sizes)])
-        edges = np.concatenate([[0], np.cumsum([top[0].size for top in tops])])
-        x = random.normal(0, self.node_centre_std, (int(nodes[-1]), self.node_dim)).astype(np.float32)
+        topologies = [_topology(random, int(size), self.connectivity, self.symmetric) for size in sizes]
+        source, target, reverse = (np.concatenate([topology[i] for topology in topologies]) for i in range(3))
+        node_ptr = np.concatenate([[0], np.cumsum(sizes)])
+        edge_ptr = np.concatenate([[0], np.cumsum([topology[0].size for topology in topologies])])
+        x = random.normal(0, self.node_centre_std, (int(node_ptr[-1]), self.node_dim)).astype(np.float32)
         attr = random.normal(0, self.edge_centre_std, (source.size, self.edge_dim)).astype(np.float32)
-        first = np.minimum(np.arange(source.size), mirror + np.repeat(edges[:-1], np.diff(edges)))
-        return _Centres(nodes, edges, source, target, mirror, x, attr[first])
+        first = np.minimum(np.arange(source.size), reverse + np.repeat(edge_ptr[:-1], np.diff(edge_ptr)))
+        return _Centres(node_ptr, edge_ptr, source, target, reverse, x, attr[first])
 
     def _block(self, centres: _Centres, number: int) -> Samples:
-        random = self._stream_of(1, number)
-        first, last = number * BLOCK, min((number + 1) * BLOCK, self.samples)
+        random = self._random(1, number)
+        first, last = number * BLOCK_SAMPLES, min((number + 1) * BLOCK_SAMPLES, self.samples)
         y = np.arange(first, last) % self.classes
-        nodes, node_sample = _expand(centres.nodes, y)
-        alive = random.random(nodes.size) >= self.node_removal
+        nodes, node_sample = _expand(centres.node_ptr, y)
+        kept_nodes = random.random(nodes.size) >= self.node_removal
         starts = np.cumsum(np.append(0, np.bincount(node_sample, minlength=y.size)))
-        alive[starts[:-1][np.add.reduceat(alive, starts[:-1]) == 0]] = True  # never a graph without nodes
-        edges, edge_sample = _expand(centres.edges, y)
+        kept_nodes[starts[:-1][np.add.reduceat(kept_nodes, starts[:-1]) == 0]] = True  # never a graph without nodes
+        edges, edge_sample = _expand(centres.edge_ptr, y)
         source = starts[edge_sample] + centres.source[edges]
         target = starts[edge_sample] + centres.target[edges]
-        kept = alive[source] & alive[target]
-        place = np.cumsum(alive) - 1  # the new number of each node that is left
-        noise = random.standard_normal((int(kept.sum()), self.edge_dim), dtype=np.float32)
+        kept_edges = kept_nodes[source] & kept_nodes[target]
+        new_number = np.cumsum(kept_nodes) - 1  # of each kept node
+        edge_attr = random.standard_normal((int(kept_edges.sum()), self.edge_dim), dtype=np.float32)
         if self.symmetric:
-            noise = noise[_first_of_pair(edges, edge_sample, centres, y, kept)]
-        noise *= np.float32(self.edge_noise_std)
-        noise += centres.edge_attr[edges[kept]]
-        x = random.standard_normal((int(alive.sum()), self.node_dim), dtype=np.float32)
+            edge_attr = edge_attr[_first_of_pair(edges, edge_sample, centres, y, kept_edges)]
+        edge_attr *= np.float32(self.edge_noise_std)
+        edge_attr += centres.edge_attr[edges[kept_edges]]
+        x = random.standard_normal((int(kept_nodes.sum()), self.node_dim), dtype=np.float32)
         x *= np.float32(self.node_noise_std)
-        x += centres.x[nodes[alive]]
+        x += centres.x[nodes[kept_nodes]]
+        edge_index = np.stack([new_number[source[kept_edges]], new_number[target[kept_edges]]])
         return Samples(
-            x=x, edge_index=np.stack([place[source[kept]], place[target[kept]]]), edge_attr=noise, y=y,
-            ptr=_offsets(node_sample[alive], y.size), edge_ptr=_offsets(edge_sample[kept], y.size),
-            centre_node=(nodes - centres.nodes[y][node_sample])[alive],
-            centre_edge=(edges - centres.edges[y][edge_sample])[kept],
+            x=x, edge_index=edge_index, edge_attr=edge_attr, y=y,
+            ptr=_offsets(node_sample[kept_nodes], y.size), edge_ptr=_offsets(edge_sample[kept_edges], y.size),
+            centre_node=(nodes - centres.node_ptr[y][node_sample])[kept_nodes],
+            centre_edge=(edges - centres.edge_ptr[y][edge_sample])[kept_edges],
         )  # fmt: skip
 
 
 def _topology(random: np.random.Generator, size: int, rate: float, symmetric: bool) -> tuple[Array, Array, Array]:
-    """(source, target, mirror) of one class: every ordered pair of different nodes an edge with probability `rate`."""
+    """Return (source, target, reverse) of one class: each ordered pair of nodes is an edge with probability `rate`."""
     linked = random.random((size, size)) < rate
     np.fill_diagonal(linked, False)
     if symmetric:
@@ -202,7 +208,7 @@ def _topology(random: np.random.Generator, size: int, rate: float, symmetric: bo
 
 
 def _expand(offsets: Array, y: Array) -> tuple[Array, Array]:
-    """(item of the centres, sample) for all items of the classes y, sample by sample."""
+    """Return (row in the centres, sample) for all nodes or edges of samples of the classes y."""
     sizes = offsets[y + 1] - offsets[y]
     sample = np.repeat(np.arange(y.size), sizes)
     begin = np.cumsum(sizes) - sizes
@@ -210,12 +216,12 @@ def _expand(offsets: Array, y: Array) -> tuple[Array, Array]:
 
 
 def _first_of_pair(edges: Array, sample: Array, centres: _Centres, y: Array, kept: Array) -> Array:
-    """For each kept edge the position (among the kept) of the first of it and its mirror: both get the same noise."""
-    base = centres.edges[y][sample]
+    """Return the position among the kept edges of the first of each edge and its reverse: both get the same noise."""
+    base = centres.edge_ptr[y][sample]
     begin = np.searchsorted(sample, np.arange(y.size))
-    mirror = begin[sample] + centres.mirror[edges]  # position in this block
-    first = np.minimum(np.arange(edges.size), mirror)
-    assert np.all(edges[mirror] - base == centres.mirror[edges])
+    reverse = begin[sample] + centres.reverse[edges]  # position in this block
+    first = np.minimum(np.arange(edges.size), reverse)
+    assert np.all(edges[reverse] - base == centres.reverse[edges])
     return (np.cumsum(kept) - 1)[first[kept]]
 
 
@@ -223,8 +229,8 @@ def _offsets(sample: Array, count: int) -> Array:
     return np.concatenate([[0], np.cumsum(np.bincount(sample, minlength=count))])
 
 
-def joined(parts: list[Samples]) -> Samples:
-    """Several sets of samples as one."""
+def concat(parts: list[Samples]) -> Samples:
+    """Return the samples of all parts, one after the other."""
     nodes = np.concatenate([[0], np.cumsum([part.ptr[-1] for part in parts])])
     edges = np.concatenate([[0], np.cumsum([part.edge_ptr[-1] for part in parts])])
     return Samples(
@@ -234,23 +240,19 @@ def joined(parts: list[Samples]) -> Samples:
         ),
         edge_attr=np.concatenate([part.edge_attr for part in parts]),
         y=np.concatenate([part.y for part in parts]),
-        ptr=_chained([part.ptr for part in parts], nodes),
-        edge_ptr=_chained([part.edge_ptr for part in parts], edges),
+        ptr=_concat_offsets([part.ptr for part in parts], nodes),
+        edge_ptr=_concat_offsets([part.edge_ptr for part in parts], edges),
         centre_node=np.concatenate([part.centre_node for part in parts]),
         centre_edge=np.concatenate([part.centre_edge for part in parts]),
     )
 
 
-def _chained(offsets: list[Array], starts: Array) -> Array:
-    return np.concatenate([[0], *(one[1:] + start for one, start in zip(offsets, starts[:-1], strict=True))])
+def _concat_offsets(offsets: list[Array], starts: Array) -> Array:
+    return np.concatenate([[0], *(part[1:] + start for part, start in zip(offsets, starts[:-1], strict=True))])
 
 
-def _bound(function: Any, argument: int) -> pool.Job:
-    return lambda: function(argument)
-
-
-def _check(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:
-    kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= most:
-        word = "a whole number" if whole else "a number"
-        raise OptionError(f"{name} must be {word} in [{least:g}, {most:g}], got {value!r}")
+def _check(name: str, value: Any, minimum: float, maximum: float, *, integer: bool = False) -> None:
+    types = (int, np.integer) if integer else (int, float, np.integer, np.floating)
+    if isinstance(value, bool) or not isinstance(value, types) or not minimum <= value <= maximum:
+        kind = "a whole number" if integer else "a number"
+        raise OptionError(f"{name} must be {kind} in [{minimum:g}, {maximum:g}], got {value!r}")

@@ -1,4 +1,4 @@
-"""Datasets: the counts of the data's README, splits that are the same everywhere, a local copy that stays untouched."""
+"""Datasets: the sizes in the data's README, splits that are the same everywhere, bad options."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from real_data import DATA
 pytest.importorskip("torch_geometric")
 
 import torch
-from torch_geometric import datasets as pyg
 from torch_geometric.loader import DataLoader
 
 from lsprune import LSP, prune
 from lsprune.errors import FormatError, MissingDependency, OptionError
 from lsprune.lab import datasets
-from lsprune.lab.datasets import NAMES, load
-from lsprune.lab.datasets import locations as places
+from lsprune.lab.datasets import load
 
 # nodes, edges, features, classes (data README), sizes of the splits
 SINGLE = {
@@ -46,7 +44,7 @@ def local(shared_cache, monkeypatch):
 
     def read(name, folder, **options):
         if not (DATA / folder).is_dir():
-            pytest.skip(f"real dataset {folder} not found; set LSPRUNE_DATA to a folder that has it")
+            pytest.skip(f"real dataset {folder} not dataset; set LSPRUNE_DATA to a folder that has it")
         monkeypatch.setenv("LSPRUNE_CACHE", str(shared_cache))
         return load(name, data=DATA, **options)
 
@@ -68,13 +66,13 @@ def masks(data):
 @pytest.mark.parametrize("name", SINGLE)
 def test_single_graphs(name, local):
     folder, nodes, edges, features, classes, sizes = SINGLE[name]
-    found = local(name, folder)
-    graph = found.train
-    assert found.single and found.val is graph and found.test is graph
-    assert (found.name, found.task, found.lacks, found.targets) == (name, "node-classification", (), ())
+    dataset = local(name, folder)
+    graph = dataset.train
+    assert dataset.single and dataset.val is graph and dataset.test is graph
+    assert (dataset.name, dataset.task, dataset.missing, dataset.targets) == (name, "node-classification", (), ())
     assert (graph.num_nodes, graph.num_edges) == (nodes, edges)
-    assert found.num_features == features == graph.x.shape[1]
-    assert found.num_classes == classes == len(graph.y.unique())
+    assert dataset.num_features == features == graph.x.shape[1]
+    assert dataset.num_classes == classes == len(graph.y.unique())
     assert masks(graph).sum(0).eq(1).all()  # disjoint, and every node has a part
     assert tuple(masks(graph).sum(1).tolist()) == sizes
     again = local(name.upper(), folder).train
@@ -100,52 +98,57 @@ def test_random_splits_are_these_on_every_machine():
 
 
 def test_zinc(local):
-    found = local("zinc", "ZINC")
-    parts = (found.train, found.val, found.test)
+    dataset = local("zinc", "ZINC")
+    parts = (dataset.train, dataset.val, dataset.test)
     assert [len(part) for part in parts] == [10_000, 1_000, 1_000]
     assert [part._data.x.shape[0] for part in parts] == [231_664, 23_083, 23_117]
     assert [part._data.edge_index.shape[1] for part in parts] == [498_558, 49_692, 49_720]
-    assert (found.task, found.num_features, found.num_classes, found.single) == ("graph-regression", 1, 1, False)
-    assert found.train[0].y.shape == (1,) and len(found.targets) == 1
+    assert (dataset.task, dataset.num_features, dataset.num_classes, dataset.single) == (
+        "graph-regression",
+        1,
+        1,
+        False,
+    )
+    assert dataset.train[0].y.shape == (1,) and len(dataset.targets) == 1
 
 
 def test_ppi_has_structure_only_and_says_so(local):
-    found = local("ppi", "PPI")
-    parts = (found.train, found.val, found.test)
+    dataset = local("ppi", "PPI")
+    parts = (dataset.train, dataset.val, dataset.test)
     assert [len(part) for part in parts] == [20, 2, 2]
     assert [sum(graph.num_nodes for graph in part) for part in parts] == [44_906, 6_514, 5_524]
     assert [sum(graph.num_edges for graph in part) for part in parts] == [1_226_368, 198_920, 161_976]
-    assert found.lacks == ("features", "labels")
-    assert (found.task, found.num_features, found.num_classes) == ("node-classification", 0, 0)
+    assert dataset.missing == ("features", "labels")
+    assert (dataset.task, dataset.num_features, dataset.num_classes) == ("node-classification", 0, 0)
     stored = np.load(DATA / "PPI" / "ppi_structure.npz")
     nodes = np.flatnonzero(stored["graph_id"] == 21)
     once = stored["edges"][stored["graph_id"][stored["edges"][:, 0]] == 21]
-    pairs = {(int(s), int(t)) for s, t in nodes[found.val[0].edge_index.numpy()].T}
+    pairs = {(int(s), int(t)) for s, t in nodes[dataset.val[0].edge_index.numpy()].T}
     assert pairs == {(int(s), int(t)) for edge in once for s, t in (edge, edge[::-1])}
     assert not any(graph.has_self_loops() for part in parts for graph in part)
 
 
 def test_qm9(local):
-    found = local("qm9", "QM9")
-    parts = (found.train, found.val, found.test)
+    dataset = local("qm9", "QM9")
+    parts = (dataset.train, dataset.val, dataset.test)
     assert [len(part) for part in parts] == [110_000, 10_000, 10_831]
     every = np.concatenate([part.indices() for part in parts])
     assert np.array_equal(np.sort(every), np.arange(130_831))
-    assert found.train._data.num_nodes == 2_359_210
-    assert found.train._data.edge_index.shape == (2, 4_883_516)
-    assert found.train._data.y.shape == (130_831, 19)
-    assert found.targets == ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "U0", "U", "H", "G", "Cv")
-    assert (found.task, found.num_features, found.num_classes, found.lacks) == ("graph-regression", 1, 12, ())
+    assert dataset.train._data.num_nodes == 2_359_210
+    assert dataset.train._data.edge_index.shape == (2, 4_883_516)
+    assert dataset.train._data.y.shape == (130_831, 19)
+    assert dataset.targets == ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "U0", "U", "H", "G", "Cv")
+    assert (dataset.task, dataset.num_features, dataset.num_classes, dataset.missing) == ("graph-regression", 1, 12, ())
     again = local("qm9", "QM9")
     assert np.array_equal(every, np.concatenate([part.indices() for part in (again.train, again.val, again.test)]))
 
 
 def test_qm9_molecules_are_those_of_the_readme(local):
-    found = local("qm9", "QM9")
+    dataset = local("qm9", "QM9")
     q = dict(np.load(DATA / "QM9" / "qm9.npz"))
     atoms, bonds = (np.r_[0, q[key].astype(int).cumsum()] for key in ("num_atoms", "num_bonds"))
     for at in (0, 57, 9_999):
-        i, graph = found.val.indices()[at], found.val[at]
+        i, graph = dataset.val.indices()[at], dataset.val[at]
         s, t, order = q["bonds"][bonds[i] : bonds[i + 1]].astype(int).T
         expected = sorted([*zip(s, t, order, strict=True), *zip(t, s, order, strict=True)])
         assert expected == list(zip(*graph.edge_index.tolist(), graph.edge_attr.tolist(), strict=True))
@@ -164,117 +167,6 @@ def test_qm9_batches_and_prunes_like_a_dataset_of_pyg(local):
     assert [thin[i].num_edges for i in range(64)] == [val[i].num_nodes for i in range(64)]  # an edge to each atom
 
 
-def state(folder):
-    return sorted((str(path), path.stat().st_mtime_ns, path.stat().st_mode) for path in [folder, *folder.rglob("*")])
-
-
-@pytest.fixture
-def cora(tmp_path):
-    """A read-only data folder that holds Cora."""
-    if not (DATA / "Planetoid/Cora").is_dir():
-        pytest.skip("real dataset Planetoid/Cora not found; set LSPRUNE_DATA to a folder that has it")
-    raw = tmp_path / "source" / "Planetoid" / "Cora" / "raw"
-    raw.mkdir(parents=True)
-    for path in (DATA / "Planetoid/Cora/raw").iterdir():
-        shutil.copyfile(path, raw / path.name)
-        (raw / path.name).chmod(0o444)
-    for folder in (raw, *raw.parents[:3]):
-        folder.chmod(0o555)
-    yield tmp_path / "source"
-    for folder in (raw, *raw.parents[:3]):
-        folder.chmod(0o755)
-
-
-def test_a_local_copy_is_never_written_to_and_processed_once(cora, cache, monkeypatch):
-    before = state(cora)
-    monkeypatch.setenv("LSPRUNE_DATA", str(cora))
-    first = load("cora").train
-    assert state(cora) == before
-    kept = state(cache)
-    monkeypatch.setattr(pyg.Planetoid, "process", lambda self: pytest.fail("processed a second time"))
-    assert load("cora").train.x.equal(first.x)
-    assert state(cache) == kept
-
-
-def test_a_changed_local_copy_is_read_anew(cora, cache):
-    load("cora", data=cora)
-    graph = cora / "Planetoid/Cora/raw/ind.cora.graph"
-    graph.chmod(0o644)
-    graph.write_bytes(graph.read_bytes()[:1000])
-    with pytest.raises(FormatError, match=r"cora in .*Cora cannot be read \("):
-        load("cora", data=cora)
-    assert len(list((cache / "copies").iterdir())) == 1  # nothing is left of the second
-
-
-def test_a_cut_index_file_is_noticed(cora, cache):
-    index = cora / "Planetoid/Cora/raw/ind.cora.test.index"
-    index.chmod(0o644)
-    index.write_text("")
-    with pytest.raises(FormatError, match="cora has no node in its test_mask"):
-        load("cora", data=cora)
-
-
-def test_an_incomplete_local_copy_is_not_downloaded_into(cora, cache, monkeypatch):
-    monkeypatch.setattr(pyg.Planetoid, "download", lambda self: pytest.fail("downloaded"))
-    raw = cora / "Planetoid/Cora/raw"
-    raw.chmod(0o755)
-    (raw / "ind.cora.graph").unlink()
-    with pytest.raises(FormatError, match=r"Cora/raw lacks ind\.cora\.graph$"):
-        load("cora", data=cora)
-    assert not list((cache / "copies").iterdir())
-
-
-def test_a_cache_that_cannot_be_written(cora, cache):
-    cache.write_text("a file")
-    with pytest.raises(FormatError, match="LSPRUNE_CACHE"):
-        load("cora", data=cora)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_missing_dataset_says_where_it_was_looked_for(name, cache, tmp_path):
-    with pytest.raises(FormatError, match=f"dataset {name} was not found: .*{tmp_path}/nowhere/.*LSPRUNE_DATA.*--data"):
-        load(name, data=tmp_path / "nowhere")
-    assert not cache.exists() and not (tmp_path / "nowhere").exists()
-
-
-def test_no_internet(cache, monkeypatch):
-    def download(self):
-        raise OSError("no route to host")
-
-    monkeypatch.setattr(pyg.ZINC, "download", download)
-    with pytest.raises(FormatError, match="zinc is not in .*cache.*no route to host.*LSPRUNE_DATA.*--data.*internet"):
-        load("zinc")
-    assert not list((cache / "downloads").iterdir())
-
-
-def test_a_download_goes_to_the_cache_and_happens_once(cache, monkeypatch):
-    calls = []
-
-    def download(self):
-        calls.append(self.raw_dir)
-        arrays = {"features": np.eye(10, 3), "target": np.arange(10) % 2, "edges": np.array([[0, 1], [1, 0]])}
-        np.savez(self.raw_paths[0], **arrays)
-
-    monkeypatch.setattr(pyg.GitHub, "download", download)
-    for _ in range(2):
-        found = load("github")
-        assert masks(found.train).sum(1).tolist() == [6, 2, 2]
-        assert (found.num_features, found.num_classes) == (3, 2)
-    assert len(calls) == 1 and calls[0].startswith(str(cache))
-
-
-def test_two_processes_at_once_agree(tmp_path):
-    root = tmp_path / "root"
-
-    def fill(folder):
-        (folder / "mine").touch()
-        root.mkdir()  # the other one was faster
-        (root / "theirs").touch()
-
-    assert places._whole(root, fill) == root
-    assert [path.name for path in tmp_path.rglob("*")] == ["root", "theirs"]
-
-
 def test_ppi_with_features_and_labels_is_read_by_pyg(cache, tmp_path):
     pytest.importorskip("networkx")
     raw = tmp_path / "PPI" / "raw"
@@ -288,38 +180,16 @@ def test_ppi_with_features_and_labels_is_read_by_pyg(cache, tmp_path):
         np.save(raw / f"{split}_labels.npy", np.ones((3 * graphs, 121)))
         np.save(raw / f"{split}_graph_id.npy", np.repeat(np.arange(graphs), 3))
     (tmp_path / "PPI" / "ppi_structure.npz").touch()  # has less than the raw files, so it is not looked at
-    found = load("ppi", data=tmp_path)
-    assert [len(found.train), len(found.val), len(found.test)] == [20, 2, 2]
-    assert (found.num_features, found.num_classes, found.lacks) == (50, 121, ())
+    dataset = load("ppi", data=tmp_path)
+    assert [len(dataset.train), len(dataset.val), len(dataset.test)] == [20, 2, 2]
+    assert (dataset.num_features, dataset.num_classes, dataset.missing) == (50, 121, ())
 
 
-def test_damaged_npz(cache, tmp_path):
-    for folder in ("QM9", "PPI"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "QM9/qm9.npz").write_bytes(b"PK not a zip")
-    (tmp_path / "PPI/ppi_structure.npz").write_bytes(b"")
-    for name in ("qm9", "ppi"):
-        with pytest.raises(FormatError, match="npz cannot be read"):
-            load(name, data=tmp_path)
-    np.savez(tmp_path / "PPI/ppi_structure.npz", edges=np.array([[0, 1]]), graph_id=np.array([1, 1]))
-    with pytest.raises(FormatError, match=r"graph_id must have the numbers 1\.\.24"):
-        load("ppi", data=tmp_path)
-
-
-def molecules(**changed):
-    """Two molecules, of two atoms and one, as in qm9.npz."""
+def test_qm9_needs_enough_molecules_for_the_papers_split(cache, tmp_path):
     arrays = {"z": [6, 8, 1], "pos": np.zeros((3, 3), np.float32), "y": np.zeros((2, 19), np.float32), "idx": [0, 1]}
     arrays |= {"bonds": [[0, 1, 2]], "num_atoms": [2, 1], "num_bonds": [1, 0]}
-    return {key: np.asarray(value) for key, value in (arrays | changed).items()}
-
-
-def test_qm9_that_does_not_add_up(cache, tmp_path):
     (tmp_path / "QM9").mkdir()
-    for changed in ({"num_atoms": [2, 2]}, {"num_bonds": [1, 1]}, {"idx": [0]}, {"pos": np.zeros((4, 3))}):
-        np.savez(tmp_path / "QM9/qm9.npz", **molecules(**changed))
-        with pytest.raises(FormatError, match="do not add up"):
-            load("qm9", data=tmp_path)
-    np.savez(tmp_path / "QM9/qm9.npz", **molecules())
+    np.savez(tmp_path / "QM9/qm9.npz", **{key: np.asarray(value) for key, value in arrays.items()})
     with pytest.raises(FormatError, match="more than 120,000 molecules .* got 2"):
         load("qm9", data=tmp_path)
 

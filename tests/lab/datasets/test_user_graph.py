@@ -1,4 +1,4 @@
-"""A graph of one's own as a dataset: features for a model, a split that leaks nothing, labels that no pruner sees."""
+"""A user's graph as a dataset: features for a model, a split without leaks, labels that no pruner reads."""
 
 from __future__ import annotations
 
@@ -15,28 +15,33 @@ from scipy import sparse
 
 from lsprune.errors import LspruneError
 from lsprune.lab.datasets import split_nodes
-from lsprune.lab.datasets.user_graph import model_features, own_dataset
+from lsprune.lab.datasets.user_graph import model_features, user_graph_dataset
 from lsprune.lab.studies.methods import BUDGETED, NEEDS_K
 from lsprune.lab.studies.run import Run
-from lsprune.lab.training.train import prepare
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.training.prepare import prepare
+from lsprune.lab.user_graph import UserGraphFiles
 
 
-def test_the_files_masks_are_the_split(tmp_path: Path) -> None:
-    made = own_dataset(OwnFiles(graph=npz(tmp_path / "g.npz", **masks())))
-    assert (made.task, made.num_features, made.num_classes, made.single) == ("node-classification", 5, 2, True)
-    assert made.train.num_edges == EDGES
+def test_masks_in_the_files_are_the_split(tmp_path: Path) -> None:
+    dataset = user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", **masks())))
+    assert (dataset.task, dataset.num_features, dataset.num_classes, dataset.single) == (
+        "node-classification",
+        5,
+        2,
+        True,
+    )
+    assert dataset.train.num_edges == EDGES
     for name, mask in masks().items():
-        np.testing.assert_array_equal(made.train[name].numpy(), mask)
+        np.testing.assert_array_equal(dataset.train[name].numpy(), mask)
 
 
-def test_without_masks_it_is_60_20_20_of_the_labelled_nodes(tmp_path: Path) -> None:
+def test_without_masks_the_split_is_60_20_20_of_the_labelled_nodes(tmp_path: Path) -> None:
     y = np.where(np.arange(NODES) < 50, arrays()["y"], -1)
     path = npz(tmp_path / "g.npz", y=y)
-    data = own_dataset(OwnFiles(graph=path)).train
+    data = user_graph_dataset(UserGraphFiles(graph=path)).train
     assert [int(data[name].sum()) for name in masks()] == [30, 10, 10]
     np.testing.assert_array_equal(np.flatnonzero(data.train_mask), split_nodes(np.arange(50), 0)[0])
-    other = own_dataset(OwnFiles(graph=path, split_seed=1)).train
+    other = user_graph_dataset(UserGraphFiles(graph=path, split_seed=1)).train
     assert not torch.equal(other.train_mask, data.train_mask)
 
 
@@ -49,31 +54,34 @@ def test_features_for_a_model() -> None:
 
 
 @pytest.mark.parametrize("method", [name for name in BUDGETED if name not in NEEDS_K])
-def test_no_pruner_sees_a_label(tmp_path: Path, method: str) -> None:
+def test_no_pruner_reads_labels(tmp_path: Path, method: str) -> None:
     kept = []
     for name, y in (("a", arrays()["y"]), ("b", np.roll(arrays()["y"], 1))):
         weights = np.random.default_rng(0).random((EDGES, 3))  # lsp-e hashes the edge alone
-        files = OwnFiles(graph=npz(tmp_path / f"{name}.npz", y=y, edge_attr=weights, **masks()))
+        files = UserGraphFiles(graph=npz(tmp_path / f"{name}.npz", y=y, edge_attr=weights, **masks()))
         run = Run(study="s", dataset=files.name, model="node-gat", method=method, keep=0.25)
-        parts, said = prepare(run, files)
-        kept.append(parts.train.edge_index)
-        assert said["share"] == 0.25
+        graphs, record = prepare(run, files)
+        kept.append(graphs.train.edge_index)
+        assert record["share"] == 0.25
     assert torch.equal(*kept)
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"y": np.zeros(NODES, np.int64)}, "labels must have at least two classes, got 1"),
         ({"x": np.full((NODES, 2), np.nan)}, "features must be finite numbers, got NaN or infinity at node 0"),
-        ({**masks(), "test_mask": masks()["train_mask"]}, r"no node may be in two parts .* got node 0 and 31 more"),
-        ({**masks(), "val_mask": np.zeros(NODES, bool)}, "val_mask must hold at least one node"),
+        (
+            {**masks(), "test_mask": masks()["train_mask"]},
+            "each node must be in at most one mask, got node 0 and 31 more in several",
+        ),
+        ({**masks(), "val_mask": np.zeros(NODES, bool)}, "val_mask must have at least one node"),
         ({**masks(), "y": np.where(np.arange(NODES) == 4, -1, arrays()["y"])}, "labelled nodes only, got node 4"),
     ],
 )
-def test_what_cannot_be_trained_on_is_named(tmp_path: Path, changed: dict, said: str) -> None:
-    with pytest.raises(LspruneError, match=said):
-        own_dataset(OwnFiles(graph=npz(tmp_path / "g.npz", **changed)))
+def test_graphs_that_cannot_be_trained_on_are_refused(tmp_path: Path, changed: dict, message: str) -> None:
+    with pytest.raises(LspruneError, match=message):
+        user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", **changed)))
 
 
 def test_features_labels_and_one_kind_of_nodes_are_needed(tmp_path: Path) -> None:
@@ -81,10 +89,10 @@ def test_features_labels_and_one_kind_of_nodes_are_needed(tmp_path: Path) -> Non
     np.savez(tmp_path / "bare.npz", edge_index=made["edge_index"], y=made["y"], num_nodes=NODES)
     np.savez(tmp_path / "unlabelled.npz", edge_index=made["edge_index"], x=made["x"])
     sparse.save_npz(tmp_path / "two.npz", sparse.csr_array(np.ones((3, 4))))
-    for name, said in (
-        ("bare", "features must be given to train on: .*--features FILE"),
-        ("unlabelled", "label must name the labels of the nodes"),
+    for name, message in (
+        ("bare", "training needs node features: .*--features FILE"),
+        ("unlabelled", "label must name the array or column of node labels"),
         ("two", "the graph must have one kind of nodes"),
     ):
-        with pytest.raises(LspruneError, match=said):
-            own_dataset(OwnFiles(graph=tmp_path / f"{name}.npz"))
+        with pytest.raises(LspruneError, match=message):
+            user_graph_dataset(UserGraphFiles(graph=tmp_path / f"{name}.npz"))

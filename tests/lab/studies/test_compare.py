@@ -18,26 +18,26 @@ from lsprune.lab import models
 from lsprune.lab.studies.compare import MODELS, Row, method_names, own_study, panel_of, ranking, rows
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import run_study, status
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.user_graph import UserGraphFiles
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> OwnFiles:
-    return OwnFiles(graph=npz(tmp_path / "g.npz", **masks()))
+def files(tmp_path: Path) -> UserGraphFiles:
+    return UserGraphFiles(graph=npz(tmp_path / "g.npz", **masks()))
 
 
-def small(files: OwnFiles, **options: object) -> object:
+def small(files: UserGraphFiles, **options: object) -> object:
     return own_study(files, **{"methods": ["lsp"], "shares": [0.25], "epochs": 2, "seeds": 1, **options})
 
 
-def test_the_whole_graph_and_no_edges_are_always_run(files: OwnFiles) -> None:
+def test_the_whole_graph_and_no_edges_are_always_run(files: UserGraphFiles) -> None:
     runs = small(files, methods=["lsp", "random", "none"], shares=[0.1, 0.5]).runs()
     assert [(run.method, run.keep) for run in runs] == [
         ("none", None), ("no-edges", None), ("lsp-p", 0.1), ("lsp-p", 0.5), ("random", 0.1), ("random", 0.5),
     ]  # fmt: skip
 
 
-def test_unknown_names_and_budgets_are_refused(files: OwnFiles) -> None:
+def test_unknown_names_and_budgets_are_refused(files: UserGraphFiles) -> None:
     with pytest.raises(OptionError, match="methods must be some of lsp, none, .*got 'magic'"):
         method_names(["random", "magic"])
     with pytest.raises(OptionError, match="methods must have a share for their budget, got 'lsp-t-published'"):
@@ -51,14 +51,14 @@ def test_unknown_names_and_budgets_are_refused(files: OwnFiles) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_model_trains(files: OwnFiles, tmp_path: Path, model: str) -> None:
+def test_every_model_trains(files: UserGraphFiles, tmp_path: Path, model: str) -> None:
     assert model in models.MODELS
     study, results = small(files, model=model), Results(tmp_path / "r.jsonl")
     assert run_study(study, results, data=files).missing == 0
     assert [row.method for row in rows(panel_of(study, results))] == ["none", "no-edges", "lsp-p"]
 
 
-def test_only_what_is_missing_is_run(files: OwnFiles, tmp_path: Path) -> None:
+def test_only_what_is_missing_is_run(files: UserGraphFiles, tmp_path: Path) -> None:
     results, done = Results(tmp_path / "r.jsonl"), []
 
     def runs(**options: object) -> list[str]:
@@ -74,7 +74,7 @@ def test_only_what_is_missing_is_run(files: OwnFiles, tmp_path: Path) -> None:
     assert runs(seeds=2) == ["none seed 1", "no-edges seed 1", "lsp-p keep=0.25 seed 1"]
 
 
-def test_another_content_is_another_study_with_other_runs(files: OwnFiles) -> None:
+def test_another_content_is_another_study_with_other_runs(files: UserGraphFiles) -> None:
     before = small(files)
     assert small(files).runs() == before.runs()
     assert small(files, methods=["random"], seeds=5).name == before.name  # may stand in the same file
@@ -85,7 +85,7 @@ def test_another_content_is_another_study_with_other_runs(files: OwnFiles) -> No
     assert not {run.key for run in after.runs()} & {run.key for run in before.runs()}
 
 
-def test_rows_are_means_over_seeds_with_pruning_charged(files: OwnFiles, tmp_path: Path) -> None:
+def test_rows_are_means_over_seeds_with_pruning_charged(files: UserGraphFiles, tmp_path: Path) -> None:
     study, results = small(files, seeds=2), Results(tmp_path / "r.jsonl")
     run_study(study, results, data=files)
     none, bare, lsp = rows(panel_of(study, results))
@@ -101,7 +101,7 @@ def test_rows_are_means_over_seeds_with_pruning_charged(files: OwnFiles, tmp_pat
     assert rows(panel_of(one, results))[0].low is None  # no interval of a single run
 
 
-def test_validation_ranks_the_methods_and_no_test_figure(files: OwnFiles, tmp_path: Path) -> None:
+def test_validation_ranks_the_methods_and_no_test_figure(files: UserGraphFiles, tmp_path: Path) -> None:
     study, results = small(files, methods=["lsp", "random", "dropedge"]), Results(tmp_path / "r.jsonl")
     val = {"lsp-p": 0.6, "random": 0.7}
     base = {"share": 0.25, "prune_seconds": 0.0, "train_seconds_per_epoch": 0.1, "metric": "accuracy"}
@@ -113,7 +113,7 @@ def test_validation_ranks_the_methods_and_no_test_figure(files: OwnFiles, tmp_pa
     assert ranking(panel_of(study, results)) == ["random", "lsp-p"]  # dropedge makes no graph smaller
 
 
-def test_without_runs_there_is_no_panel(files: OwnFiles, tmp_path: Path) -> None:
+def test_without_runs_there_is_no_panel(files: UserGraphFiles, tmp_path: Path) -> None:
     results = Results(tmp_path / "r.jsonl")
     assert panel_of(small(files), results) is None
     assert status(small(files), results).total == 3

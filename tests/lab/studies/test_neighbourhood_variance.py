@@ -15,7 +15,7 @@ from lsprune import Graph, LocalRandom, OptionError, prune  # noqa: E402
 from lsprune.lab.datasets import Dataset  # noqa: E402
 from lsprune.lab.studies.neighbourhood_variance import measure  # noqa: E402
 from lsprune.lab.studies.run import Run  # noqa: E402
-from lsprune.lab.training import train as training  # noqa: E402
+from lsprune.lab.training import prepare  # noqa: E402
 from lsprune.measure import neighbourhood_variance  # noqa: E402
 
 RUN = Run(study="s", dataset="toy", model="", method="none", hops=(1, 3))
@@ -27,7 +27,7 @@ def edges(monkeypatch):
     data = Data(x=torch.zeros(50, 2), edge_index=torch.from_numpy(ends))
     single = Dataset("toy", "node-classification", data, data, data, num_features=2, num_classes=1)
     several = dataclasses.replace(single, train=[data], val=[data], test=[data])
-    monkeypatch.setattr(training, "_dataset", lambda name, data, limit: single if name == "toy" else several)
+    monkeypatch.setattr(prepare, "load_dataset", lambda name, data, limit: single if name == "toy" else several)
     return ends
 
 

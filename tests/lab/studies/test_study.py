@@ -33,7 +33,7 @@ SMALL = Study(name="toy", title="t", parts=(PART,), seeds=2)
 def calls(monkeypatch):
     made = []
 
-    def fake(run, *, device="cpu", data=None, watchers=()):
+    def fake(run, *, device="cpu", data=None, callbacks=()):
         made.append(run)
         return {"key": run.key, "run": dataclasses.asdict(run)}
 

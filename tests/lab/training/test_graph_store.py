@@ -1,4 +1,4 @@
-"""Batches gathered from a stack are what PyG's own Batch makes of the same graphs."""
+"""Batches gathered from a store are those that PyG's Batch makes of the same graphs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ pytest.importorskip("torch_geometric")
 from torch_geometric.data import Batch, Data  # noqa: E402
 
 from lsprune import LSP, LocalRandom, prune  # noqa: E402
-from lsprune.lab.datasets.compact_files import Stacked  # noqa: E402
-from lsprune.lab.training.graph_store import Stack, batches  # noqa: E402
+from lsprune.lab.datasets.collated import CollatedDataset  # noqa: E402
+from lsprune.lab.training.graph_store import GraphStore, batches  # noqa: E402
 
 
-def some(count: int = 9) -> list[Data]:
+def random_graphs(count: int = 9) -> list[Data]:
+    """Return graphs of 1 to 6 nodes with up to 19 edges, some with none, with self-loops and duplicates."""
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 7, count)
     sizes[2] = 1
@@ -39,59 +40,59 @@ def assert_same(ours: Data, theirs: Data) -> None:
 
 @pytest.mark.parametrize("ids", [[0], [8, 2, 5], [2, 2], list(range(9))])
 def test_a_batch_is_what_pyg_makes(ids):
-    graphs = some()
-    assert_same(Stack.of(graphs).batch(torch.tensor(ids)), Batch.from_data_list([graphs[i] for i in ids]))
+    graphs = random_graphs()
+    assert_same(GraphStore.of(graphs).batch(torch.tensor(ids)), Batch.from_data_list([graphs[i] for i in ids]))
 
 
-def test_a_dataset_and_a_part_of_it_stack_as_their_lists_do():
-    graphs = some()
-    stored, slices = Stacked.collate(graphs)
-    dataset = Stacked(stored, slices)
+def test_a_dataset_and_a_part_of_it_are_stored_like_their_lists():
+    graphs = random_graphs()
+    stored, slices = CollatedDataset.collate(graphs)
+    dataset = CollatedDataset(stored, slices)
     every = torch.arange(9)
-    assert_same(Stack.of(dataset).batch(every), Batch.from_data_list(graphs))
+    assert_same(GraphStore.of(dataset).batch(every), Batch.from_data_list(graphs))
     part = dataset[torch.tensor([7, 1, 4])]
-    assert len(Stack.of(part)) == 3
-    assert_same(Stack.of(part).batch(torch.arange(3)), Batch.from_data_list([graphs[i] for i in (7, 1, 4)]))
+    assert len(GraphStore.of(part)) == 3
+    assert_same(GraphStore.of(part).batch(torch.arange(3)), Batch.from_data_list([graphs[i] for i in (7, 1, 4)]))
 
 
 @pytest.mark.parametrize("pruner", [LocalRandom(k=2), LSP(k=1, seed=5)])
-def test_pruning_a_stack_is_pruning_its_graphs(pruner):
-    graphs = some()
-    stack, fitted = Stack.of(graphs), pruner.fit(graphs)
-    kept = stack.kept(fitted.mask(stack.graph()))
+def test_pruning_a_store_is_pruning_its_graphs(pruner):
+    graphs = random_graphs()
+    store, fitted = GraphStore.of(graphs), pruner.fit(graphs)
+    kept = store.keep_edges(fitted.mask(store.to_graph()))
     assert_same(kept.batch(torch.arange(9)), Batch.from_data_list(prune(graphs, fitted)))
-    assert kept.num_edges == sum(data.num_edges for data in prune(graphs, fitted)) < stack.num_edges
+    assert kept.num_edges == sum(data.num_edges for data in prune(graphs, fitted)) < store.num_edges
 
 
 def test_self_loops_can_be_left_out():
-    graphs = some()
-    plain = Stack.of(graphs).without_loops()
-    ends = plain.batch(torch.arange(9)).edge_index
+    graphs = random_graphs()
+    without = GraphStore.of(graphs).without_self_loops()
+    ends = without.batch(torch.arange(9)).edge_index
     assert ends.shape[1] == sum(int((data.edge_index[0] != data.edge_index[1]).sum()) for data in graphs)
     assert bool((ends[0] != ends[1]).all())
 
 
-def test_what_a_model_does_not_read_is_left_behind():
-    stack = Stack.of(some()).only(["edge_attr"])
-    batch = stack.batch(torch.tensor([3, 2]))
+def test_attributes_that_a_model_does_not_read_are_left_out():
+    store = GraphStore.of(random_graphs()).with_attributes(["edge_attr"])
+    batch = store.batch(torch.tensor([3, 2]))
     assert "x" not in batch
-    assert batch.num_nodes == some()[3].num_nodes + some()[2].num_nodes
-    assert torch.equal(batch.edge_attr, torch.cat([some()[3].edge_attr, some()[2].edge_attr]))
+    assert batch.num_nodes == random_graphs()[3].num_nodes + random_graphs()[2].num_nodes
+    assert torch.equal(batch.edge_attr, torch.cat([random_graphs()[3].edge_attr, random_graphs()[2].edge_attr]))
 
 
 def test_batches_go_through_all_graphs_in_order():
-    stack = Stack.of(some())
+    store = GraphStore.of(random_graphs())
     order = torch.tensor([5, 4, 3, 2, 1, 0, 6, 7, 8])
-    made = list(batches(stack, 4, order))
-    assert [batch.num_graphs for batch in made] == [4, 4, 1]
-    assert torch.equal(torch.cat([batch.y for batch in made]), stack.values["y"][order])
-    assert torch.equal(torch.cat([batch.y for batch in batches(stack, 4)]), stack.values["y"])
+    result = list(batches(store, 4, order))
+    assert [batch.num_graphs for batch in result] == [4, 4, 1]
+    assert torch.equal(torch.cat([batch.y for batch in result]), store.values["y"][order])
+    assert torch.equal(torch.cat([batch.y for batch in batches(store, 4)]), store.values["y"])
 
 
-@pytest.mark.parametrize("ahead", [1, 2, 64])
-def test_every_batch_is_the_one_of_its_graphs_however_many_are_gathered_at_a_time(ahead, monkeypatch):
-    monkeypatch.setattr("lsprune.lab.training.graph_store._AHEAD", ahead)
-    graphs, order = some(), torch.tensor([5, 4, 3, 2, 1, 0, 6, 7, 8])
-    made = list(batches(Stack.of(graphs), 2, order))
-    for batch, ids in zip(made, torch.split(order, 2), strict=True):
+@pytest.mark.parametrize("together", [1, 2, 64])
+def test_batches_do_not_depend_on_how_many_are_gathered_together(together, monkeypatch):
+    monkeypatch.setattr("lsprune.lab.training.graph_store._BATCHES_PER_GATHER", together)
+    graphs, order = random_graphs(), torch.tensor([5, 4, 3, 2, 1, 0, 6, 7, 8])
+    result = list(batches(GraphStore.of(graphs), 2, order))
+    for batch, ids in zip(result, torch.split(order, 2), strict=True):
         assert_same(batch, Batch.from_data_list([graphs[i] for i in ids]))

@@ -1,4 +1,4 @@
-"""A graph of one's own as a `Dataset`: nodes are classified, by the masks in the files or 60/20/20."""
+"""A user's graph as a `Dataset` for node classification, split by the masks in its files or 60/20/20."""
 
 from __future__ import annotations
 
@@ -11,72 +11,76 @@ from torch_geometric.data import Data
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 from lsprune.lab.datasets import Dataset, split_nodes
-from lsprune.lab.user_graph import MASKS, OwnFiles, OwnGraph, read_own
+from lsprune.lab.user_graph import MASKS, UserGraph, UserGraphFiles, read_user_graph
 
-CATEGORIES = 4096  # the most values of a category that a model gets as columns of zeros and ones
+MAX_ONE_HOT_COLUMNS = 4096  # of a category that is one-hot encoded for the model
 
 
-def own_dataset(files: OwnFiles) -> Dataset:
-    """The dataset in these files. Pruners get `x`, `edge_index` and `edge_attr` of it, never `y`."""
-    own = read_own(files)
-    y = checked_labels(own)
-    source, target = own.graph.ends()
+def user_graph_dataset(files: UserGraphFiles) -> Dataset:
+    """Return the dataset in these files. Pruners read its `x`, `edge_index` and `edge_attr`, never `y`."""
+    user_graph = read_user_graph(files)
+    graph, y = user_graph.graph, checked_labels(user_graph)
     data = Data(
-        x=torch.from_numpy(model_features(own.graph.x)), y=torch.from_numpy(y),
-        edge_index=torch.from_numpy(np.stack([source, target]).astype(np.int64)),
+        x=torch.from_numpy(model_features(graph.x)), y=torch.from_numpy(y),
+        edge_index=torch.from_numpy(np.stack(graph.ends()).astype(np.int64)),
     )  # fmt: skip
-    if own.graph.edge_attr is not None:
-        data.edge_attr = torch.from_numpy(np.array(own.graph.edge_attr))
-    for name, mask in zip(MASKS, masks_of(own, y, files.split_seed or 0), strict=True):
+    if graph.edge_attr is not None:
+        data.edge_attr = torch.from_numpy(np.array(graph.edge_attr))
+    for name, mask in zip(MASKS, split_masks(user_graph, y, files.split_seed or 0), strict=True):
         data[name] = torch.from_numpy(mask)
-    return Dataset(files.name, "node-classification", data, data, data, data.num_node_features, len(own.classes))
+    return Dataset(files.name, "node-classification", data, data, data, data.num_node_features, len(user_graph.classes))
 
 
-def checked_labels(own: OwnGraph) -> Array:
-    """The labels `[N]` of a graph that can be trained on."""
-    if own.graph.bipartite:
-        raise OptionError("the graph must have one kind of nodes; sources and targets of this one are two")
-    if own.y is None:
-        raise OptionError("label must name the labels of the nodes, an array or column (--label), or --labels a file")
-    if len(own.classes) < 2:
-        raise FormatError(f"the labels must have at least two classes, got {len(own.classes)}")
-    return own.y
+def checked_labels(user_graph: UserGraph) -> Array:
+    """Return the labels `[N]`; raise if a model cannot be trained on this graph."""
+    if user_graph.graph.bipartite:
+        raise OptionError("the graph must have one kind of nodes, got a bipartite graph with two")
+    if user_graph.y is None:
+        raise OptionError(
+            "label must name the array or column of node labels (--label), or labels must be a file of them (--labels)"
+        )
+    if len(user_graph.classes) < 2:
+        raise FormatError(f"the labels must have at least two classes, got {len(user_graph.classes)}")
+    return user_graph.y
 
 
 def model_features(x: Any) -> Array:
-    """`[N, d]` float32; a single column of whole numbers is a category, which becomes zeros and ones."""
+    """Return features `[N, d]` float32 for a model; a single integer column is a category and is one-hot encoded."""
     if x is None:
-        raise OptionError("features must be given to train on: an array x in the graph's .npz, or --features FILE")
+        raise OptionError(
+            "training needs node features: an array x in the graph's .npz, or features= (--features FILE)"
+        )
     dense = np.array(x.toarray() if hasattr(x, "tocsr") else x)
     column = dense.reshape(-1) if dense.size == dense.shape[0] else None
     if column is not None and dense.dtype.kind in "iu":
-        names, place = np.unique(column, return_inverse=True)
-        if names.size > CATEGORIES:
-            raise FormatError(f"features of one column must have at most {CATEGORIES} values, got {names.size}")
-        return np.eye(names.size, dtype=np.float32)[place]
+        values, category = np.unique(column, return_inverse=True)
+        if values.size > MAX_ONE_HOT_COLUMNS:
+            raise FormatError(
+                f"a single integer column of features must have at most {MAX_ONE_HOT_COLUMNS} values, got {values.size}"
+            )
+        return np.eye(values.size, dtype=np.float32)[category]
     if not np.isfinite(dense).all():
         row = int(np.flatnonzero(~np.isfinite(dense.reshape(dense.shape[0], -1)).all(axis=1))[0])
         raise FormatError(f"features must be finite numbers, got NaN or infinity at node {row}")
     return dense.reshape(dense.shape[0], -1).astype(np.float32)
 
 
-def masks_of(own: OwnGraph, y: Array, seed: int) -> list[Array]:
-    """The three masks, of labelled nodes only, none empty, no node in two of them."""
-    masks = list(own.masks) if own.masks else [np.isin(np.arange(y.size), part) for part in _drawn(y, seed)]
+def split_masks(user_graph: UserGraph, y: Array, seed: int) -> list[Array]:
+    """Return the masks of train, val and test; raise if one is empty, has unlabelled nodes or overlaps another."""
+    masks = list(user_graph.masks or _random_masks(y, seed))
     for name, mask in zip(MASKS, masks, strict=True):
         if not mask.any():
-            raise FormatError(f"{name} must hold at least one node, got none; label more nodes or give --split")
+            raise FormatError(f"{name} must have at least one node, got none; label more nodes or name masks (--split)")
         if np.any(y[mask] < 0):
-            raise FormatError(
-                f"{name} must hold labelled nodes only, got node {int(np.flatnonzero(mask & (y < 0))[0])}"
-            )
-    twice = np.flatnonzero(np.sum(masks, axis=0) > 1)
-    if twice.size:
+            node = int(np.flatnonzero(mask & (y < 0))[0])
+            raise FormatError(f"{name} must have labelled nodes only, got node {node}")
+    overlap = np.flatnonzero(np.sum(masks, axis=0) > 1)
+    if overlap.size:
         raise FormatError(
-            f"no node may be in two parts of the split, got node {int(twice[0])} and {twice.size - 1} more"
+            f"each node must be in at most one mask, got node {int(overlap[0])} and {overlap.size - 1} more in several"
         )
     return masks
 
 
-def _drawn(y: Array, seed: int) -> list[Array]:
-    return split_nodes(np.flatnonzero(y >= 0), seed)
+def _random_masks(y: Array, seed: int) -> list[Array]:
+    return [np.isin(np.arange(y.size), part) for part in split_nodes(np.flatnonzero(y >= 0), seed)]

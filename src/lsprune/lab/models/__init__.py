@@ -1,10 +1,13 @@
-"""The paper's models (appendix B.3) by name: `build("github-gat", in_dim=128, out_dim=2)` is an `nn.Module`.
+"""The paper's models (appendix B.3) by name: `build("github-gat", in_dim=128, out_dim=2)` returns an `nn.Module`.
 
-Every model is called with a PyG `Data` or `Batch`. Node models give `[N, out_dim]`, graph models `[G, out_dim]`.
-Beside `edge_index` a model reads the attributes that its `reads` names, `x` where it has none.
-A model that is `static` makes no tensor whose size depends on the values of another, so that its steps can be recorded;
-where its `loops` is false, graphs without self-loops are the same to it. A model of nodes that has a
-method `settled` is static on the graphs that this makes of others, which never change.
+Call a model with a PyG `Data` or `Batch`. Node models return `[N, out_dim]`, graph models `[G, out_dim]`. These class
+attributes and methods are optional; `lsprune.lab.training` reads them:
+
+    reads            the attributes that the model uses besides `edge_index`; default `x`
+    static_shapes    True if no tensor size depends on the values of another tensor (as a CUDA graph requires)
+    self_loops       False if self-loops in the input make no difference, since the model adds its own
+    precompute       returns a copy of one graph with its derived edge lists; with that copy a node model has static
+                     shapes
 """
 
 from __future__ import annotations
@@ -23,23 +26,23 @@ try:
     from lsprune.lab.models.mxmnet import MXMNet
     from lsprune.lab.models.pna import ZincPNA
     from lsprune.lab.models.sampled_gat import PlanetoidGAT
-    from lsprune.lab.models.synthetic import SyntheticGAT
+    from lsprune.lab.models.synthetic_gat import SyntheticGAT
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
 
-# What makes each model of (in_dim, out_dim, basic, degrees).
+# (in_dim, out_dim, basic, degrees) -> model
 Builder = Callable[[int, int, bool, Tensor | None], nn.Module]
 
 
 def build(name: str, *, in_dim: int, out_dim: int, basic: bool = False, degrees: Tensor | None = None) -> nn.Module:
-    """The model of that name, with fresh weights from torch's default generator.
+    """Return the model of that name, its weights drawn from torch's default generator.
 
     Args:
         name: one of `MODELS`.
-        in_dim: columns of `x`; models of molecules, whose atoms are categories, do not use it.
-        out_dim: classes, labels or regression targets.
-        basic: the same widths and layers without attention (paper, appendix B.3.4). A model that has none refuses.
-        degrees: how many nodes of the training graphs have in-degree 0, 1, ..; zinc-pna needs it, the others ignore it.
+        in_dim: columns of `x`; the molecule models, whose atoms are categories, ignore it.
+        out_dim: number of classes, labels or regression targets.
+        basic: the same widths and layers without attention (paper, appendix B.3.4); False for models without attention.
+        degrees: how many nodes of the training graphs have in-degree 0, 1, ...; only zinc-pna needs it.
 
     >>> build("resnet", in_dim=1, out_dim=1)
     Traceback (most recent call last):
@@ -48,27 +51,27 @@ synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, got 'resnet'
     """
     if name not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
-    for option, value, least in (("in_dim", in_dim, 0), ("out_dim", out_dim, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise OptionError(f"{option} must be an integer >= {least}, got {value!r}")
+    for option, value, minimum in (("in_dim", in_dim, 0), ("out_dim", out_dim, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+            raise OptionError(f"{option} must be an integer >= {minimum}, got {value!r}")
     return MODELS[name](in_dim, out_dim, basic, degrees)
 
 
-def _attention(name: str, model: Any) -> Builder:
-    """A builder of a model that has a basic variant."""
+def _attention_builder(name: str, model_class: Any) -> Builder:
+    """Return a builder for a model that has a basic variant."""
 
     def make(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> nn.Module:
         if in_dim < 1:
             raise OptionError(f"in_dim must be >= 1 for {name}, got {in_dim}; the graphs have no node features")
-        made: nn.Module = model(in_dim, out_dim, basic=basic)
-        return made
+        model: nn.Module = model_class(in_dim, out_dim, basic=basic)
+        return model
 
     return make
 
 
 def _refuse_basic(name: str, basic: bool) -> None:
     if basic:
-        raise OptionError(f"basic must be False for {name}, got True; it has no attention to take away")
+        raise OptionError(f"basic must be False for {name}, got True; the model has no attention to remove")
 
 
 def _pna(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> nn.Module:
@@ -83,13 +86,14 @@ def _mxmnet(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> n
     return MXMNet(out_dim)
 
 
+_SMALL_SYNTHETIC_GAT = partial(SyntheticGAT, width=16, heads=4, dropout=0.2)
 MODELS: dict[str, Builder] = {
-    "github-gat": _attention("github-gat", GitHubGAT),
-    "planetoid-gat": _attention("planetoid-gat", PlanetoidGAT),
-    "node-gat": _attention("node-gat", NodeGAT),
-    "synthetic-gat": _attention("synthetic-gat", SyntheticGAT),
-    "synthetic-gat-small": _attention("synthetic-gat-small", partial(SyntheticGAT, width=16, heads=4, dropout=0.2)),
-    "ppi-gat": _attention("ppi-gat", PPIGAT),
+    "github-gat": _attention_builder("github-gat", GitHubGAT),
+    "planetoid-gat": _attention_builder("planetoid-gat", PlanetoidGAT),
+    "node-gat": _attention_builder("node-gat", NodeGAT),
+    "synthetic-gat": _attention_builder("synthetic-gat", SyntheticGAT),
+    "synthetic-gat-small": _attention_builder("synthetic-gat-small", _SMALL_SYNTHETIC_GAT),
+    "ppi-gat": _attention_builder("ppi-gat", PPIGAT),
     "zinc-pna": _pna,
     "qm9-mxmnet": _mxmnet,
 }

@@ -1,4 +1,4 @@
-"""The Planetoid model: a GAT that is trained on a few drawn neighbours a node and tested on all of them."""
+"""The Planetoid model: a GAT that is trained on a few sampled neighbours per node and tested on all of them."""
 
 from __future__ import annotations
 
@@ -10,54 +10,56 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.utils import remove_self_loops
 
-from lsprune.lab.models.layers import convolution, looped, settled, with_loops
+from lsprune.lab.models.layers import convolution, edges_with_self_loops, precompute, with_self_loops
 
 
 @dataclass(frozen=True, eq=False)
-class Incoming:
-    """Edges sorted by target, of which at most `limit` into each node can be drawn, again and again.
+class NeighbourSampler:
+    """Draws at most `limit` incoming edges per node, any number of times.
 
-    Which places of the list are taken is always the same, and so is how many; who stands there is drawn.
+    The edges are sorted by target. A draw shuffles the sources within each target and takes the same positions every
+    time, so all draws have the same size.
     """
 
     source: Tensor
     target: Tensor
-    taken: Tensor
+    positions: Tensor  # the first `limit` of each target
 
     @classmethod
-    def of(cls, edge_index: Tensor, limit: int) -> Incoming:
+    def of(cls, edge_index: Tensor, limit: int) -> NeighbourSampler:
+        """Return a sampler of these edges `[2, E]`."""
         target, order = torch.sort(edge_index[1], stable=True)
         rank = torch.arange(len(target), device=target.device) - torch.searchsorted(target, target)
         return cls(edge_index[0][order], target, torch.nonzero(rank < limit)[:, 0])
 
-    def drawn(self) -> Tensor:
-        """Edges `[2, E']`, uniformly without replacement, by torch's default generator of their device."""
+    def sample(self) -> Tensor:
+        """Return edges `[2, E']` drawn uniformly without replacement by the default generator of their device."""
         order = torch.argsort(self.target + torch.rand_like(self.target, dtype=torch.float64))  # stays sorted by target
-        return torch.stack([self.source[order[self.taken]], self.target[self.taken]])
+        return torch.stack([self.source[order[self.positions]], self.target[self.positions]])
 
 
-def draw_incoming(edge_index: Tensor, limit: int) -> Tensor:
-    """At most `limit` edges into each node, `[2, E']`, drawn uniformly without replacement.
+def sample_incoming(edge_index: Tensor, limit: int) -> Tensor:
+    """Return at most `limit` edges into each node, `[2, E']`, drawn uniformly without replacement.
 
-    The draw is torch's default generator of the edges' device, so `torch.manual_seed` makes it repeatable.
+    The default generator of the edges' device draws them, so `torch.manual_seed` makes the sample repeatable.
 
     >>> star = torch.tensor([[1, 2, 3, 4, 0], [0, 0, 0, 0, 1]])
-    >>> torch.bincount(draw_incoming(star, 2)[1]).tolist()
+    >>> torch.bincount(sample_incoming(star, 2)[1]).tolist()
     [2, 1]
     """
-    return Incoming.of(edge_index, limit).drawn()
+    return NeighbourSampler.of(edge_index, limit).sample()
 
 
 class PlanetoidGAT(nn.Module):
-    """Class scores `[N, out_dim]` of the nodes: 2 heads of 8 concatenated, ELU, then one head.
+    """Class scores `[N, out_dim]` of nodes: 2 concatenated heads of 8, ELU, then one head.
 
-    As GraphSAGE counts hops from the node whose class is asked, the paper's "at most 10, 15 neighbors for the first and
-    second hop" (appendix B.3.1) are 10 for the output layer and 15 for the layer before it. Each call in training draws
-    both afresh; in testing every neighbour counts. A self-loop takes no place: each layer adds its own.
+    The paper samples "at most 10, 15 neighbors for the first and second hop" (appendix B.3.1). GraphSAGE counts hops
+    from the classified node, so the output layer samples 10 and the first layer 15. In training every call draws new
+    samples; in evaluation all neighbours are used. Self-loops are not sampled: each node always has one.
 
     Args:
-        limits: the most edges into a node in training, for the first layer and for the output layer.
-        dropout: of each layer's input; the paper does not state one.
+        limits: maximum number of sampled edges into a node, for the first layer and for the output layer.
+        dropout: probability for each layer's input; the paper does not state one.
     """
 
     def __init__(
@@ -74,32 +76,33 @@ class PlanetoidGAT(nn.Module):
         super().__init__()
         self.limits = limits
         self.dropout = dropout
-        self.first = convolution(in_dim, width, heads, concat=True, basic=basic, loops=False)
-        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic, loops=False)
+        self.first = convolution(in_dim, width, heads, concat=True, basic=basic, add_self_loops=False)
+        self.second = convolution(width * heads, out_dim, 1, concat=True, basic=basic, add_self_loops=False)
 
-    def incoming(self, edge_index: Tensor) -> tuple[Incoming, Incoming]:
-        """What the first and the output layer draw from in training."""
-        plain, _ = remove_self_loops(edge_index)
-        return Incoming.of(plain, self.limits[0]), Incoming.of(plain, self.limits[1])
+    def samplers(self, edge_index: Tensor) -> tuple[NeighbourSampler, NeighbourSampler]:
+        """Return the samplers of the first and of the output layer."""
+        edges, _ = remove_self_loops(edge_index)
+        return NeighbourSampler.of(edges, self.limits[0]), NeighbourSampler.of(edges, self.limits[1])
 
     def edges(self, data: Any) -> tuple[Tensor, Tensor]:
-        """The edges that the first and the output layer use in the present mode, with a self-loop for every node."""
+        """Return the edges of the first and of the output layer, with self-loops: sampled in training, else all."""
         if not self.training:
-            every = looped(data)
-            return every, every
-        incoming = getattr(data, "incoming", None) or self.incoming(data.edge_index)
-        inner, outer = (with_loops(some.drawn(), data.num_nodes, plain=True) for some in incoming)
-        return inner, outer
+            all_edges = edges_with_self_loops(data)
+            return all_edges, all_edges
+        samplers = getattr(data, "samplers", None) or self.samplers(data.edge_index)
+        first, second = (with_self_loops(sampler.sample(), data.num_nodes, has_none=True) for sampler in samplers)
+        return first, second
 
-    def settled(self, data: Any) -> Any:
-        ready = settled(data)
-        ready.incoming = self.incoming(data.edge_index)
-        return ready
+    def precompute(self, data: Any) -> Any:
+        """Return a copy of the graph with its self-loops added and its samplers built once."""
+        graph = precompute(data)
+        graph.samplers = self.samplers(data.edge_index)
+        return graph
 
     def forward(self, data: Any) -> Tensor:
-        inner, outer = self.edges(data)
+        first_edges, second_edges = self.edges(data)
         x = F.dropout(data.x, self.dropout, self.training)
-        x = F.elu(self.first(x, inner))
+        x = F.elu(self.first(x, first_edges))
         x = F.dropout(x, self.dropout, self.training)
-        scores: Tensor = self.second(x, outer)
+        scores: Tensor = self.second(x, second_edges)
         return scores

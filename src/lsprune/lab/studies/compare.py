@@ -15,7 +15,7 @@ from lsprune.lab.reporting.records import Record, check_record
 from lsprune.lab.studies.methods import NO_EDGES, UNPRUNED, Method, find_methods
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import Part, Study
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.user_graph import UserGraphFiles
 
 ALWAYS = (UNPRUNED, NO_EDGES)  # whether edges matter at all comes first
 METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree")
@@ -44,7 +44,7 @@ def methods_with_shares(specs: Iterable[Any]) -> tuple[Method, ...]:
 
 
 def own_study(
-    files: OwnFiles,
+    files: UserGraphFiles,
     *,
     methods: Iterable[str] = METHODS,
     shares: Iterable[float] = SHARES,

@@ -24,22 +24,22 @@ from lsprune.lab.datasets.synthetic import GENERATED
 from lsprune.lab.studies.methods import Method
 from lsprune.lab.studies.run import Run
 from lsprune.lab.synthetic_graphs import Samples
-from lsprune.lab.training.train import circumstances
-from lsprune.lab.training.watchers import Watcher
+from lsprune.lab.training.callbacks import Callback
+from lsprune.lab.training.environment import environment
 from lsprune.measure import aligned_consistency
 from lsprune.pruners import Pruner
 
 CLASSES, EACH = 20, 20  # that are compared, and samples of each
 
 
-def measure(run: Run, *, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
+def measure(run: Run, *, callbacks: Iterable[Callback] = ()) -> dict[str, Any]:
     """The record of one run: `overlap` is the mean Jaccard overlap of what two samples of a class keep."""
-    watching = tuple(watchers)
+    called = tuple(callbacks)
     if run.dataset not in GENERATED:
         raise OptionError(f"pairs can be compared on generated sets ({', '.join(GENERATED)}), not on {run.dataset}")
     compared, _ = _samples(run.dataset, run.seed, run.limit)
-    for watcher in watching:
-        watcher.started(run)
+    for callback in called:
+        callback.on_run_start(run)
     mask, said = _pruned(run, compared)
     found = aligned_consistency(
         mask, compared.edge_ptr, compared.y, compared.centre_edge, pairs_per_class=run.pairs, seed=run.seed
@@ -48,10 +48,10 @@ def measure(run: Run, *, watchers: Iterable[Watcher] = ()) -> dict[str, Any]:
         raise OptionError("pairs must keep an edge that both samples have, but none of them does")
     record = {
         "key": run.key, "run": run.to_dict(), **said, "task": "consistency", "metric": "overlap",
-        "higher_is_better": True, "overlap": found, **circumstances(torch.device("cpu")),
+        "higher_is_better": True, "overlap": found, **environment(torch.device("cpu")),
     }  # fmt: skip
-    for watcher in watching:
-        watcher.ended(record)
+    for callback in called:
+        callback.on_run_end(record)
     return record
 
 
@@ -61,7 +61,7 @@ def _samples(dataset: str, seed: int, limit: int | None) -> tuple[Samples, Sampl
     made = replace(GENERATED[dataset], seed=seed)
     if limit is not None:
         made = replace(made, samples=2 * limit, classes=max(limit // 4, 1))
-    return made.make().parted(CLASSES, min(EACH, made.samples // made.classes // 2))
+    return made.make().split_by_class(CLASSES, min(EACH, made.samples // made.classes // 2))
 
 
 def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
@@ -87,7 +87,7 @@ def _fitted(options: str, dataset: str, seed: int, limit: int | None) -> tuple[P
     compared, others = _samples(dataset, seed, limit)
     if options not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
         _WARM.add(options)
-        few = compared.chosen(np.arange(min(16, compared.y.size))).graph
+        few = compared.select(np.arange(min(16, compared.y.size))).graph
         pruner.fit(few).mask(few)
     start = time.perf_counter()
     fitted = pruner.fit(others.graph)

@@ -22,7 +22,7 @@ from lsprune.kernels import threads
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import Run
 from lsprune.lab.studies.study import Study, check_value
-from lsprune.lab.user_graph import OwnFiles
+from lsprune.lab.user_graph import UserGraphFiles
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def run_study(
     budget: float | None = None,
     jobs: int = 1,
     device: str = "cpu",
-    data: str | OwnFiles | None = None,
-    watchers: Iterable[Any] = (),
+    data: str | UserGraphFiles | None = None,
+    callbacks: Iterable[Any] = (),
     told: Callable[[Run, dict[str, Any]], None] | None = None,
 ) -> Status:
     """Do the runs that are missing and append each when it is done; how far the study is afterwards.
@@ -65,19 +65,19 @@ def run_study(
         jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
             shared a device do not compare with others, so every record says how many there were.
         data: the folder of local datasets, or the files of the one graph that the study is about.
-        watchers: `lab.watchers` who are told of every epoch; with several jobs, of the beginning and end of runs.
+        callbacks: `lab.training.callbacks`, called after every epoch; with several jobs, at the start and end of runs.
         told: called with every run and its record.
     """
     check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
     import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
-    watching, skipped = tuple(watchers), dict[str, str]()
+    called, skipped = tuple(callbacks), dict[str, str]()
     clock = _Clock(budget)
     with results.writing():
         there = results.keys()
         missing = (run for run in study.runs(seeds) if run.key not in there)
         wanted = (run for run in missing if run.dataset not in skipped and clock.start())
         work = partial(do_run, device=device, data=data)
-        done = _one_by_one(work, wanted, watching) if jobs == 1 else _side_by_side(work, wanted, watching, jobs)
+        done = _one_by_one(work, wanted, called) if jobs == 1 else _side_by_side(work, wanted, called, jobs)
         with closing(done):
             for run, seconds, outcome in done:
                 if isinstance(outcome, Lacking):
@@ -92,7 +92,7 @@ def run_study(
     return replace(status(study, results, seeds), skipped=skipped)
 
 
-def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iterable[Any] = ()) -> Outcome:
+def do_run(run: Run, *, device: str, data: str | UserGraphFiles | None, callbacks: Iterable[Any] = ()) -> Outcome:
     """(the run, its seconds, its record or the error of ours that it met)."""
     from lsprune.lab.studies import consistency
     from lsprune.lab.studies import neighbourhood_variance as variance
@@ -101,11 +101,11 @@ def do_run(run: Run, *, device: str, data: str | OwnFiles | None, watchers: Iter
     begin = time.monotonic()
     try:
         if run.hops:
-            outcome = variance.measure(run, data=data, watchers=watchers)
+            outcome = variance.measure(run, data=data, callbacks=callbacks)
         elif run.pairs:
-            outcome = consistency.measure(run, watchers=watchers)
+            outcome = consistency.measure(run, callbacks=callbacks)
         else:
-            outcome = train.train(run, device=device, data=data, watchers=watchers)
+            outcome = train.train(run, device=device, data=data, callbacks=callbacks)
     except LspruneError as error:
         return run, 0.0, error
     return run, time.monotonic() - begin, outcome
@@ -125,9 +125,9 @@ class _Clock:
         return self.budget is None or time.monotonic() - self.begun + 1.2 * self.longest < self.budget
 
 
-def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], watchers: tuple[Any, ...]) -> Doing:
+def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], callbacks: tuple[Any, ...]) -> Doing:
     for run in runs:
-        yield work(run, watchers=watchers)
+        yield work(run, callbacks=callbacks)
 
 
 def _begin_process(jobs: int) -> None:
@@ -154,7 +154,7 @@ def _end_with_parent() -> None:
     Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: tuple[Any, ...], jobs: int) -> Doing:
+def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], callbacks: tuple[Any, ...], jobs: int) -> Doing:
     """The runs in `jobs` processes; each is started when another one has ended."""
     context = get_context("spawn")  # CUDA does not survive a fork
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
@@ -164,9 +164,9 @@ def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], watchers: t
             ended, going = wait(going, return_when=FIRST_COMPLETED)
             for future in ended:
                 run, _, outcome = future.result()
-                for watcher in watchers if isinstance(outcome, dict) else ():
-                    watcher.started(run)
-                    watcher.ended(outcome)
+                for callback in callbacks if isinstance(outcome, dict) else ():
+                    callback.on_run_start(run)
+                    callback.on_run_end(outcome)
                 yield future.result()
             going |= {pool.submit(work, run) for run in islice(runs, jobs - len(going))}
     except BrokenProcessPool:

@@ -1,1 +1,1 @@
-"""Training one model on one pruned graph."""
+"""Training of one model on one pruned graph or dataset."""

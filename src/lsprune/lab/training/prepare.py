@@ -1,0 +1,126 @@
+"""The graphs of a run: loaded, limited and pruned."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import torch
+
+from lsprune.api import prune
+from lsprune.errors import Lacking, LspruneWarning, OptionError
+from lsprune.lab.datasets import Dataset, load
+from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
+from lsprune.lab.datasets.user_graph import user_graph_dataset
+from lsprune.lab.studies.methods import FRESH, pruner_for
+from lsprune.lab.studies.run import Run
+from lsprune.lab.training.environment import Seconds
+from lsprune.lab.training.graph_store import GraphStore
+from lsprune.lab.user_graph import UserGraphFiles
+from lsprune.pruners import Pruner
+
+NODES_PER_LIMIT = 256  # a limit of g graphs allows a single graph g times as many nodes
+WARM_UP_GRAPHS = 64
+
+_Splits = tuple[Any, Any, Any]  # train, validation, test: three times one `Data`, or three of `GraphStore`
+
+
+@dataclass(frozen=True, eq=False)
+class RunGraphs:
+    """The graphs of one run, pruned where the run says so: `Data` for a single graph, `GraphStore` for several."""
+
+    dataset: Dataset
+    train: Any
+    val: Any
+    test: Any
+
+
+def prepare(
+    run: Run, data: str | UserGraphFiles | None, executor: str | None = None
+) -> tuple[RunGraphs, dict[str, Any]]:
+    """Return the graphs of a run, all pruned by one fitted pruner, and what its record says of the pruning."""
+    pruner = pruner_for(run.method, run.k, run.seed, keep=run.keep, sparsity=run.sparsity)
+    dataset = load_dataset(run.dataset, data, run.limit)
+    if dataset.missing:
+        missing = " and ".join(dataset.missing)
+        raise Lacking(f"the local copy of dataset {dataset.name} has no {missing}, which training requires")
+    whole = _limited_splits(dataset, run.limit)
+    pruned, fitted, seconds = _timed_prune(dataset, whole, pruner, executor)
+    train = whole[0] if run.pruned == "testing" else pruned[0]
+    val, test = (whole if run.pruned == "training" or run.method in FRESH else pruned)[1:]
+    record = {
+        "key": run.key, "run": run.to_dict(), "share": pruned[0].num_edges / max(whole[0].num_edges, 1),
+        "prune_seconds": seconds, "pruner": None if fitted is None else fitted.to_dict(),
+    }  # fmt: skip
+    return RunGraphs(dataset, train, val, test), record
+
+
+@cache
+def load_dataset(name: str, data: str | UserGraphFiles | None, limit: int | None) -> Dataset:
+    """Return the dataset of a run; generated datasets have no more graphs than the limit needs."""
+    if isinstance(data, UserGraphFiles):
+        return user_graph_dataset(data)
+    if name in GENERATED:
+        generator = GENERATED[name]
+        return synthetic_dataset(generator if limit is None else replace(generator, samples=4 * limit))
+    try:
+        return load(name, data=data)
+    except OptionError as error:
+        raise OptionError(f"{error}; generated datasets are {', '.join(GENERATED)}") from None
+
+
+@cache
+def _limited_splits(dataset: Dataset, limit: int | None) -> _Splits:
+    """Return the first `limit` graphs of each split, or every n-th node of a single graph."""
+    if dataset.single:
+        nodes = dataset.train.num_nodes
+        step = 1 if limit is None else -(-nodes // (NODES_PER_LIMIT * limit))
+        data = dataset.train if step == 1 else dataset.train.subgraph(torch.arange(0, nodes, step))
+        return data, data, data
+    train, val, test = (
+        GraphStore.of(part if limit is None else [part[i] for i in range(min(limit, len(part)))])
+        for part in (dataset.train, dataset.val, dataset.test)
+    )
+    return train, val, test
+
+
+def _timed_prune(
+    dataset: Dataset, whole: _Splits, pruner: Pruner | None, executor: str | None
+) -> tuple[Any, Pruner | None, Seconds]:
+    """Return (pruned splits, fitted pruner, seconds); the splits themselves if there is no pruner."""
+    if pruner is None:
+        return whole, None, 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LspruneWarning)  # a study measures what the warnings are about
+        _warm_up(dataset, whole, pruner, executor)
+        start = time.perf_counter()
+        splits, fitted = _prune_splits(dataset, whole, pruner, executor)
+        return splits, fitted, time.perf_counter() - start
+
+
+_WARMED_UP: set[Any] = set()
+
+
+def _warm_up(dataset: Dataset, whole: _Splits, pruner: Pruner, executor: str | None) -> None:
+    """Prune once untimed, since the first call of a kernel compiles or loads it."""
+    kind = (dataset.name, type(pruner), getattr(pruner, "hash", None))
+    if kind not in _WARMED_UP:
+        _WARMED_UP.add(kind)
+        if not dataset.single:
+            train, val, test = (part.select(torch.arange(min(WARM_UP_GRAPHS, len(part)))) for part in whole)
+            whole = train, val, test
+        _prune_splits(dataset, whole, pruner, executor)
+
+
+def _prune_splits(dataset: Dataset, whole: _Splits, pruner: Pruner, executor: str | None) -> tuple[Any, Pruner]:
+    """Return (pruned splits, pruner fitted on the training split)."""
+    if dataset.single:
+        fitted = pruner.fit(whole[0], executor=executor)
+        return (prune(whole[0], fitted, executor=executor),) * 3, fitted
+    graphs = [store.to_graph() for store in whole]
+    fitted = pruner.fit(graphs[0], categories=dataset.categories, executor=executor)
+    masks = (fitted.mask(graph, executor=executor) for graph in graphs)
+    return tuple(store.keep_edges(mask) for store, mask in zip(whole, masks, strict=True)), fitted

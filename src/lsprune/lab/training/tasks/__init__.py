@@ -1,0 +1,44 @@
+"""What a model is trained for: classes of nodes, labels of nodes on several graphs, classes or values of graphs."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lsprune.errors import OptionError
+from lsprune.lab.models import build
+from lsprune.lab.studies.methods import FRESH
+from lsprune.lab.studies.run import Run
+from lsprune.lab.training.graph_store import GraphStore
+from lsprune.lab.training.prepare import RunGraphs
+from lsprune.lab.training.tasks.base import Task
+from lsprune.lab.training.tasks.many_graphs import GraphClassification, GraphRegression, NodeMultiLabel
+from lsprune.lab.training.tasks.single_graph import NodeClassification
+
+__all__ = ["GraphClassification", "GraphRegression", "NodeClassification", "NodeMultiLabel", "Task", "make_task"]
+
+
+def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
+    """Return the task of the run's dataset, with a new model."""
+    dataset = graphs.dataset
+    if dataset.single:
+        return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes))
+    if run.method in FRESH:
+        raise OptionError(f"method {run.method} is for single graphs, not for the graphs of {run.dataset}")
+    regression = dataset.task == "graph-regression"
+    out_dim = 1 if regression else dataset.num_classes
+    degrees = _in_degree_histogram(graphs.train) if "pna" in run.model else None
+    model = _model(run, dataset.num_features, out_dim, degrees)
+    if dataset.task == "node-classification":
+        return NodeMultiLabel(run, graphs, device, model)
+    return (GraphRegression if regression else GraphClassification)(run, graphs, device, model)
+
+
+def _model(run: Run, in_dim: int, out_dim: int, degrees: Tensor | None = None) -> torch.nn.Module:
+    return build(run.model, in_dim=in_dim, out_dim=out_dim, basic=run.method == "basic", degrees=degrees)
+
+
+def _in_degree_histogram(store: GraphStore) -> Tensor:
+    """Return how many nodes of the graphs have in-degree 0, 1, ..."""
+    graph = store.to_graph()
+    return torch.bincount(torch.bincount(torch.as_tensor(graph.ends()[1]), minlength=graph.num_nodes))

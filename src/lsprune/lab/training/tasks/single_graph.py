@@ -1,0 +1,67 @@
+"""Node classification on one graph, with all nodes in one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from lsprune.lab.studies.methods import FRESH
+from lsprune.lab.studies.run import Run
+from lsprune.lab.training.cuda_graphs import CapturedFunction
+from lsprune.lab.training.environment import Seconds, timed
+from lsprune.lab.training.prepare import RunGraphs
+from lsprune.lab.training.tasks.base import Task
+
+
+class NodeClassification(Task):
+    """Classes of the nodes of one graph; the metric is the accuracy."""
+
+    metric, higher_is_better = "accuracy", True
+
+    @staticmethod
+    def can_capture(run: Run, model: torch.nn.Module) -> bool:
+        return hasattr(model, "precompute") and run.method not in FRESH  # the graph must not change
+
+    def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
+        super().__init__(run, graphs, device, model)
+        self.training_graph, self.test_graph = graphs.train.to(device), graphs.test.to(device)
+        self.whole_edge_index = self.test_graph.edge_index
+        self.generator = torch.Generator(device).manual_seed(run.seed)
+        self.nodes = {part: self.test_graph[f"{part}_mask"].nonzero()[:, 0] for part in ("train", "val", "test")}
+        self.training_step: Callable[[], Tensor] = self._training_step
+        self.is_correct: Callable[[], Tensor] = self._is_correct
+        if self.use_cuda_graphs:
+            precompute: Callable[[Any], Any] = getattr(model, "precompute")  # noqa: B009  # Module does not declare it
+            self.training_graph, self.test_graph = precompute(self.training_graph), precompute(self.test_graph)
+            self.training_step = CapturedFunction(self._training_step, self.model, self.optimiser)
+            self.is_correct = CapturedFunction(self._is_correct)
+
+    def train_epoch(self) -> float:
+        self.model.train()
+        if self.run.method in FRESH:
+            order = torch.randperm(self.whole_edge_index.shape[1], device=self.device, generator=self.generator)
+            self.training_graph.edge_index = self.whole_edge_index[:, order[: self.training_graph.num_edges]]
+        return float(self.training_step())
+
+    def _training_step(self) -> Tensor:
+        """Take one step on all training nodes; return the loss before it."""
+        nodes = self.nodes["train"]
+        loss = functional.cross_entropy(self.model(self.training_graph)[nodes], self.training_graph.y[nodes])
+        self.step(loss)
+        return loss.detach()
+
+    def evaluate(self) -> tuple[float, float, Seconds]:
+        """Return (validation accuracy, test accuracy, seconds); one forward pass serves both."""
+        self.model.eval()
+        seconds, correct = timed(self.device, self.is_correct)
+        val, test = (float(correct[self.nodes[part]].float().mean()) for part in ("val", "test"))
+        return val, test, seconds
+
+    @torch.no_grad()
+    def _is_correct(self) -> Tensor:
+        correct: Tensor = self.model(self.test_graph).argmax(1) == self.test_graph.y
+        return correct

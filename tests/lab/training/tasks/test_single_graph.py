@@ -1,0 +1,102 @@
+"""Node classification on one graph: masks, accuracy, edges drawn in every epoch; captured on a GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from torch_geometric.data import Data  # noqa: E402
+from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
+
+from lsprune.lab.models import build  # noqa: E402
+from lsprune.lab.studies.run import Run  # noqa: E402
+from lsprune.lab.training.cuda_graphs import CapturedFunction  # noqa: E402
+from lsprune.lab.training.prepare import RunGraphs, prepare  # noqa: E402
+from lsprune.lab.training.tasks import NodeClassification, make_task  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(autouse=True)
+def datasets(monkeypatch):
+    use_datasets(monkeypatch)
+
+
+CPU = torch.device("cpu")
+
+
+class FixedScores(torch.nn.Module):
+    """Returns the same class scores for any graph."""
+
+    def __init__(self, scores: torch.Tensor) -> None:
+        super().__init__()
+        self.scores = torch.nn.Parameter(scores)
+
+    def forward(self, data):
+        return self.scores
+
+
+def test_loss_and_accuracy_are_those_of_the_nodes_of_each_mask():
+    data = communities().train
+    scores = torch.randn(120, 2, generator=torch.Generator().manual_seed(0))
+    task = NodeClassification(NODE_RUN, RunGraphs(communities(), data, data, data), CPU, FixedScores(scores.clone()))
+    correct = scores.argmax(1) == data.y
+    val, test, _ = task.evaluate()
+    assert val == pytest.approx(float(correct[data.val_mask].float().mean()))
+    assert test == pytest.approx(float(correct[data.test_mask].float().mean()))
+    expected = torch.nn.functional.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
+    assert task.train_epoch() == pytest.approx(float(expected))
+
+
+def test_dropedge_draws_new_edges_in_every_epoch_and_is_tested_on_all():
+    run = dataclasses.replace(NODE_RUN, method="dropedge", keep=0.3)
+    graphs, record = prepare(run, None)
+    task, whole, drawn = make_task(run, graphs, CPU), communities().train, []
+    assert task.test_graph.num_edges == whole.num_edges
+    for _ in range(3):
+        task.train_epoch()
+        drawn.append({tuple(edge) for edge in task.training_graph.edge_index.T.tolist()})
+    all_edges = {tuple(edge) for edge in whole.edge_index.T.tolist()}
+    assert [len(edges) for edges in drawn] == [round(0.3 * whole.num_edges)] * 3
+    assert all(edges < all_edges for edges in drawn)
+    assert len(drawn[0] & drawn[1]) < 0.5 * len(drawn[0])
+    assert record["share"] == pytest.approx(0.3, abs=0.001)
+
+
+def ring(nodes: int = 300) -> Data:
+    """Return a ring in which a node's in-neighbours are the next three; classes are thirds of the ring."""
+    generator = torch.Generator().manual_seed(0)
+    node = torch.arange(nodes)
+    edges = torch.cat([torch.stack([(node + step) % nodes, node]) for step in (1, 2, 3)], dim=1)
+    y = node * 3 // nodes
+    x = torch.nn.functional.one_hot(y, 6).float() + 0.3 * torch.randn(nodes, 6, generator=generator)
+    part = torch.randint(3, (nodes,), generator=generator)
+    return Data(x=x, y=y, edge_index=edges, train_mask=part == 0, val_mask=part == 1, test_mask=part == 2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", ["github-gat", "planetoid-gat", "node-gat"])
+@pytest.mark.parametrize("basic", [False, True])
+def test_captured_epochs_give_the_results_of_plain_ones(name, basic, monkeypatch):
+    histories = []
+    for captured in (False, True):
+        torch.manual_seed(0)
+        run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=30, lr=0.01)
+        model = build(name, in_dim=6, out_dim=3, basic=basic)
+        model.dropout = 0.0
+        if name == "planetoid-gat":
+            model.limits = (99, 99)  # all neighbours, so that nothing is random
+        if not captured:
+            monkeypatch.delattr(type(model), "precompute")
+        task = NodeClassification(run, RunGraphs(None, *[ring()] * 3), torch.device("cuda"), model)
+        assert isinstance(task.training_step, CapturedFunction) == captured
+        histories.append([(task.train_epoch(), *task.evaluate()[:2]) for _ in range(run.epochs)])
+        monkeypatch.undo()
+    plain, again = (torch.tensor(rows) for rows in histories)
+    assert plain[-1, 0] < 0.5 * plain[0, 0]
+    torch.testing.assert_close(again[:, 0], plain[:, 0], rtol=0.05, atol=5e-3)  # atomics add in any order
+    torch.testing.assert_close(again[-1, 1:], plain[-1, 1:], rtol=0, atol=0.05)

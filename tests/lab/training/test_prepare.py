@@ -1,0 +1,98 @@
+"""The graphs of a run: limits, budgets, where they are pruned, missing data."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("torch_geometric")
+
+from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
+
+from lsprune import LSP, OptionError  # noqa: E402
+from lsprune.errors import Lacking  # noqa: E402
+from lsprune.lab.studies.run import Run  # noqa: E402
+from lsprune.lab.training import prepare as module  # noqa: E402
+from lsprune.lab.training.prepare import prepare  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(autouse=True)
+def datasets(monkeypatch):
+    use_datasets(monkeypatch)
+
+
+def test_a_limit_takes_the_first_graphs_and_nodes_at_equal_distances(monkeypatch):
+    run = Run(study="s", dataset="graphs", model="synthetic-gat", method="none", limit=5)
+    graphs, _ = prepare(run, None)
+    assert [len(store) for store in (graphs.train, graphs.val, graphs.test)] == [5, 5, 5]
+    whole = prepare(NODE_RUN, None)[0].train
+    assert whole.num_nodes == 120
+    monkeypatch.setattr(module, "NODES_PER_LIMIT", 20)
+    small = prepare(dataclasses.replace(NODE_RUN, limit=2), None)[0].train
+    assert (small.num_nodes, small.train_mask.shape[0]) == (40, 40)
+    assert torch.equal(small.x, whole.x[::3])
+    assert 0 < small.num_edges < whole.num_edges
+
+
+@pytest.mark.parametrize("method", ["random", "local-random", "lsp-p", "lsp-t", "lsp-p-published"])
+def test_equal_k_means_equal_share_and_pruning_is_charged(method):
+    _, record = prepare(dataclasses.replace(NODE_RUN, method=method, k=3), None)
+    owners = communities().train.edge_index[0 if "published" in method else 1]
+    assert record["share"] == pytest.approx(np.minimum(np.bincount(owners), 3).sum() / owners.shape[0])
+    assert record["share"] < 0.5
+    assert record["prune_seconds"] > 0
+
+
+def test_a_share_is_a_budget_too():
+    _, record = prepare(dataclasses.replace(NODE_RUN, method="lsp-t", keep=0.25), None)
+    assert record["share"] == pytest.approx(0.25, abs=0.002)
+
+
+@pytest.mark.parametrize("dataset", ["communities", "graphs"])
+def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset):
+    run = dataclasses.replace(NODE_RUN, dataset=dataset, method="random", k=2)
+    sizes = {}
+    for pruned in ("always", "training", "testing"):
+        graphs, _ = prepare(dataclasses.replace(run, pruned=pruned), None)
+        sizes[pruned] = [part.num_edges for part in (graphs.train, graphs.val, graphs.test)]
+    whole, _ = prepare(dataclasses.replace(run, method="none", k=None), None)
+    full = [part.num_edges for part in (whole.train, whole.val, whole.test)]
+    assert all(few < many for few, many in zip(sizes["always"], full, strict=True))
+    assert sizes["training"] == [sizes["always"][0], *full[1:]]
+    assert sizes["testing"] == [full[0], *sizes["always"][1:]]
+
+
+def test_all_splits_are_pruned_by_the_pruner_that_is_fitted_on_the_training_graphs():
+    graphs, record = prepare(dataclasses.replace(NODE_RUN, dataset="graphs", method="lsp-p", k=2), None)
+    whole, _ = prepare(dataclasses.replace(NODE_RUN, dataset="graphs"), None)
+    fitted = LSP(k=2, seed=NODE_RUN.seed).fit(whole.train.to_graph())
+    assert record["pruner"] == fitted.to_dict()
+    for part in ("train", "val", "test"):
+        before, after = getattr(whole, part), getattr(graphs, part)
+        expected = before.keep_edges(fitted.mask(before.to_graph()))
+        assert torch.equal(after.values["edge_index"], expected.values["edge_index"])
+        assert after.num_edges < before.num_edges
+
+
+def test_missing_features_and_labels_are_named(monkeypatch):
+    bare = dataclasses.replace(communities(), missing=("features", "labels"))
+    use_datasets(monkeypatch, communities=bare)
+    with pytest.raises(Lacking, match="the local copy of dataset communities has no features and labels"):
+        prepare(NODE_RUN, None)
+
+
+def test_an_unknown_dataset_is_named_with_the_generated_ones(monkeypatch):
+    monkeypatch.undo()
+    with pytest.raises(OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small"):
+        module.load_dataset("karate", None, None)
+
+
+def test_no_more_graphs_are_generated_than_a_limit_needs(monkeypatch):
+    monkeypatch.undo()
+    dataset = module.load_dataset("synthetic-small", None, 10)
+    assert len(dataset.train) + len(dataset.val) + len(dataset.test) == 40
