@@ -24,10 +24,9 @@ from typer.testing import CliRunner
 
 from lsprune import LSP, LspruneError, load
 from lsprune.cli import app
-from lsprune.files import read_edges, write_edges
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges, read_edges, write_edges
+from lsprune.files.compression import packed
 from lsprune.files.manifest import Manifest, hashed_write, verify
-from lsprune.files.text import packed
 from lsprune.lab.reporting.html_data import clock_of, overlap_data, panel_data, variance_data
 from lsprune.lab.reporting.panels import lines_of, read_overlaps, read_panels
 from lsprune.lab.reporting.recommendation import advise, front_data

@@ -20,7 +20,7 @@ from scale_helpers import asked
 
 from lsprune import __version__
 from lsprune.errors import FormatError
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,

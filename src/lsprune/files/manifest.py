@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, cast
 from lsprune._version import __version__
 from lsprune.errors import FormatError
 from lsprune.files.atomic_write import atomic_write
+from lsprune.files.parquet_footer import declared_rows
 
 MANIFEST = "_lsprune.json"
 BESIDE = ".lsprune.json"
@@ -235,7 +236,7 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
         return [f"{path}: is missing"]
     except OSError as error:  # a name that is too long, a folder in the place of a file
         return [f"{path}: cannot be read ({error.strerror})"]
-    rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else entry.rows
+    rows = declared_rows(path) if path.suffix.lower() == ".parquet" else entry.rows
     if rows != entry.rows:
         return [f"{path}: has {'no readable footer' if rows is None else f'{rows} rows'}, not {entry.rows} rows"]
     return []
@@ -244,16 +245,6 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _parquet_rows(path: Path) -> int | None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return int(parquet.read_metadata(path).num_rows)
-    except (pa.ArrowException, OSError):
-        return None
 
 
 def all_files(folder: Path) -> set[str]:

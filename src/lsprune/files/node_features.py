@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.content import need, row, stack
+from lsprune.files.columns import need, stack
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import (
     CHOOSE,
@@ -19,7 +19,7 @@ from lsprune.files.node_table import (
     place_rows,
 )
 from lsprune.files.npy import read_npy, read_npz
-from lsprune.files.npz import is_matrix, to_matrix
+from lsprune.files.sparse_matrix import is_matrix, to_matrix
 
 SUFFIXES = (".npy", ".npz", ".parquet")
 
@@ -85,7 +85,8 @@ def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget
 
 
 def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
-    from lsprune.files.parquet import integers, is_list, numbers, read_parquet
+    from lsprune.files.arrow_columns import integers, is_list, numbers
+    from lsprune.files.parquet import read_parquet
 
     table = read_parquet(path, memory)
     chosen = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
@@ -94,4 +95,4 @@ def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBu
     assert rows is not None
     if chosen.id is None:
         return NodeRows(checked(rows, path))
-    return place_rows(checked(rows, path), integers(table[chosen.id], chosen.id, path, row), chosen.id, path)
+    return place_rows(checked(rows, path), integers(table[chosen.id], chosen.id, path), chosen.id, path)

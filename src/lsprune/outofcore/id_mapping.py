@@ -12,11 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from lsprune.errors import FormatError, GraphError, OptionError
-from lsprune.files.batches.base import EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
-from lsprune.files.batches.parquet import writing
+from lsprune.files.arrow_columns import refuse_null
+from lsprune.files.edge_files import EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
 from lsprune.files.manifest import Entry, hashed_write
 from lsprune.files.node_table import NodeRows
-from lsprune.files.parquet import refuse_null
+from lsprune.files.parquet import writing
 from lsprune.graph import Array
 from lsprune.outofcore.node_features import Block, NodeTable, place_nodes
 

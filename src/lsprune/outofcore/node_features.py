@@ -8,23 +8,23 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from lsprune.errors import FormatError
+from lsprune.files.arrow_columns import check_width, column_of, integers, is_list, numbers
 from lsprune.files.atomic_write import create_new
-from lsprune.files.batches.base import OFFER, check_rows
-from lsprune.files.batches.folders import list_files
-from lsprune.files.batches.npz_members import npz_members
-from lsprune.files.batches.parquet import Part, check_width, column_of, compare, footer, no_numbers, read
-from lsprune.files.content import ids as checked_ids
-from lsprune.files.content import row, stack
+from lsprune.files.columns import Place, rows_from, stack
+from lsprune.files.edge_files import check_rows
+from lsprune.files.folders import list_files
+from lsprune.files.ids import MAP_IDS, check_ids
 from lsprune.files.node_features import SUFFIXES, array_columns, checked, refuse_names
 from lsprune.files.node_table import CHOOSE, NodeColumns, NodeRows, check_far, node_columns, twice_error
-from lsprune.files.npy import check_member, members_of, read_npy, reading_npz
-from lsprune.files.npz import is_matrix
-from lsprune.files.parquet import integers, is_list, numbers
+from lsprune.files.npy import check_member, members_of, npz_members, read_npy, reading_npz, write_header
+from lsprune.files.parquet import no_numbers, read_batches
+from lsprune.files.parquet_footer import Footer, check_same_types, read_footers
+from lsprune.files.sparse_matrix import is_matrix
 from lsprune.graph import Array
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.memory_ceiling import check_disk
@@ -34,7 +34,6 @@ SPOOLED = "features.npy"
 _BLOCK = 1 << 22
 _BYTES = 1 << 24  # of features in memory at a time, about
 _ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
-Place = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +144,8 @@ def plain_number(block: Block, name: str) -> Array:
     """The ids themselves, which must be whole numbers >= 0."""
     ids = block.ids
     if not isinstance(ids, np.ndarray):
-        ids = integers(ids, name, block.path, block.place, OFFER)
-    return checked_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
+        ids = integers(ids, name, block.path, block.place, MAP_IDS)
+    return check_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
 
 
 def _at_a_time(rows: int, like: Array) -> int:
@@ -184,7 +183,7 @@ def _spooled(table: NodeTable, out: Path) -> Array:
     shape = (table.count, *table.like.shape[1:])
     check_disk(out.parent, table.count * _row_bytes(table.like), _ADVICE)
     with create_new(out) as handle:
-        _write_header(handle, shape, table.like)
+        write_header(handle, shape, table.like.dtype)
         for block in table.read(True):
             handle.write(np.ascontiguousarray(block.x, table.like.dtype).data)
     return checked(read_npy(out), table.path)  # type: ignore[no-any-return]
@@ -214,7 +213,7 @@ def _npz_table(
     def blocks(features: bool) -> Iterator[Block]:
         for lo, hi in spans(count, _at_a_time(rows, like)):
             some = stack([array[lo:hi] for array in found]) if features else None
-            yield Block(path, None if ids is None else ids[lo:hi], some, lambda at, lo=lo: row(lo + at))  # type: ignore[misc]
+            yield Block(path, None if ids is None else ids[lo:hi], some, rows_from(lo))
 
     return NodeTable(path, columns, like, count, blocks)
 
@@ -263,42 +262,32 @@ def _refuse_matrix(names: list[str], path: Path) -> None:
 
 
 def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str]) -> NodeTable:
-    parts: list[Part] = []
-    for one in paths:
-        parts.append(footer(one, "", parts[-1].first + parts[-1].rows if parts else 0))
-    first = parts[0]
+    footers = read_footers(paths)
+    first = footers[0]
     columns = node_columns({name: is_list(kind) for name, kind in first.types.items()}, id, x, first.path)
     used = (*columns.features, *(() if columns.id is None else (columns.id,)))
-    for part in parts:
-        compare(part, first, used)
+    check_same_types(footers, used)
     try:
-        like = stack([no_numbers(parts, name) for name in columns.features])
+        like = stack([no_numbers(footers, name) for name in columns.features])
     except FormatError as error:
         raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
     assert like is not None
 
     def blocks(features: bool) -> Iterator[Block]:
         names = [] if columns.id is None else [columns.id]
-        for part in parts:
-            for at, batch in read(part, _at_a_time(rows, like), [*names, *(columns.features if features else ())]):
-                place = _from(part, at)
+        wanted = [*names, *(columns.features if features else ())]
+        for footer in footers:
+            for at, batch in read_batches(footer, _at_a_time(rows, like), wanted):
+                place = rows_from(at, footer.place)
                 ids = column_of(batch, columns.id) if columns.id else None
-                yield Block(part.path, ids, _features(batch, columns, like, part, place) if features else None, place)
+                x = _features(batch, columns, like, footer, place) if features else None
+                yield Block(footer.path, ids, x, place)
 
-    return NodeTable(path, columns, like, parts[-1].first + parts[-1].rows, blocks)
+    return NodeTable(path, columns, like, footers[-1].last, blocks)
 
 
-def _features(batch: Any, columns: NodeColumns, like: Array, part: Part, place: Place) -> Array:
-    block = stack([numbers(column_of(batch, name), name, part.path, place) for name in columns.features])
+def _features(batch: Any, columns: NodeColumns, like: Array, footer: Footer, place: Place) -> Array:
+    block = stack([numbers(column_of(batch, name), name, footer.path, place) for name in columns.features])
     assert block is not None
-    check_width(block, like.shape[1:], ", ".join(columns.features), part.path, place(0))
+    check_width(block, like.shape[1:], ", ".join(columns.features), footer.path, place(0))
     return block
-
-
-def _from(part: Part, at: int) -> Place:
-    return lambda position: part.place(at + position)
-
-
-def _write_header(out: BinaryIO, shape: tuple[int, ...], like: Array) -> None:
-    descr = np.lib.format.dtype_to_descr(like.dtype)
-    np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})

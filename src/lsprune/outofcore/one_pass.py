@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.baselines import First, LocalRandom
-from lsprune.files.batches import EdgeFiles
+from lsprune.files import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, Owned
 from lsprune.hashing import Auto, Structure
 from lsprune.hashing.base import STEPS, NodeKeys

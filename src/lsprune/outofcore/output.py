@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, OptionError
+from lsprune.files import EdgeFiles, Kept
 from lsprune.files.atomic_write import create_new, remove_abandoned
-from lsprune.files.batches import EdgeFiles, Kept
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,

@@ -26,9 +26,8 @@ from lsprune._version import __version__
 from lsprune.attributes import describe
 from lsprune.checks import counts_of
 from lsprune.errors import FormatError, GraphError, OptionError
-from lsprune.files import NumNodes, refuse_columns
+from lsprune.files import EdgeFiles, Kept, NumNodes, open_edges, refuse_columns
 from lsprune.files.atomic_write import remove_abandoned
-from lsprune.files.batches import EdgeFiles, Kept, open_edges
 from lsprune.files.manifest import Entry, Manifest, compare, verify_input
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows
