@@ -11,7 +11,8 @@ import pytest
 from files_helpers import parquet
 
 from lsprune.errors import FormatError
-from lsprune.files import open_edges
+from lsprune.files import open_edges, read_edges
+from lsprune.files.parquet_footer import declared_rows, memory_of_groups, read_footer, read_footers, rows_within
 
 
 def grouped(path: Path, source: object) -> Path:
@@ -63,3 +64,53 @@ def test_rows_that_grow_later_are_reckoned_with_and_dictionaries_are_not_counted
     words = pa.array([f"a long word with the number {i}" for i in range(6000)]).dictionary_encode()
     pq.write_table(pa.table({**ends, "word": words}), tmp_path / "b.parquet")
     assert open_edges(tmp_path / "b.parquet").row_bytes < 100
+
+
+def test_row_groups_and_types_are_as_written(tmp_path: Path) -> None:
+    first, second = grouped(tmp_path / "a.parquet", [0, 1, 2, 3, 4]), grouped(tmp_path / "b.parquet", [5])
+    a, b = read_footers([first, second], ["a", "b"])
+    assert (a.groups, a.rows, a.first, a.last) == ((0, 2, 4, 5), 5, 0, 5)
+    assert (b.name, b.first, b.last) == ("b", 5, 6)
+    assert a.types == {"source": pa.int64(), "target": pa.int64()}
+    assert [a.group(row) for row in range(7)] == [0, 0, 1, 1, 2, 2, 2]
+    assert a.place(3) == "row 3 (row group 1)"
+    assert declared_rows(first) == 5
+
+
+def test_in_memory_and_streaming_refuse_the_same_footers(tmp_path: Path) -> None:
+    path = grouped(tmp_path / "a.parquet", np.arange(5000))
+    raw = path.read_bytes()
+    for content in (raw[:-1], raw[:4] + raw[-2000 - int.from_bytes(raw[-8:-4], "little") :], b""):
+        path.write_bytes(content)
+        messages = set()
+        for read in (read_footer, read_edges, open_edges):
+            with pytest.raises(FormatError) as caught:
+                read(path)
+            messages.add(str(caught.value))
+        assert len(messages) == 1
+        assert declared_rows(path) is None or len(content) > 2000
+    with pytest.raises(FormatError, match="column 'a' is there more than once"):
+        twice = pa.Table.from_arrays([pa.array([1])] * 2, names=["a", "a"])
+        pq.write_table(twice, path)
+        read_footer(path)
+    with pytest.raises(FileNotFoundError):
+        read_footer(tmp_path / "absent.parquet")
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_what_decoding_takes_is_known_before(tmp_path: Path, dictionary: bool) -> None:
+    columns = {"i": np.arange(3000, dtype=np.int32), "text": ["x" * 50] * 3000}
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=1000, use_dictionary=dictionary)
+    with pq.ParquetFile(path) as file:
+        size = file.read().nbytes
+        for available in (10**9, size + 1000):  # texts are counted only where that decides
+            groups = memory_of_groups(path, file, available)
+            assert [group.rows for group in groups] == [1000] * 3
+            assert sum(group.fixed for group in groups) <= 1.1 * size
+            assert sum(group.most for group in groups) >= 0.9 * size
+        assert sum(group.most for group in memory_of_groups(path, file, size + 1000)) <= 1.1 * size
+        assert groups[0].rows_within(10**9) >= 1000 > groups[0].rows_within(10)
+        within = rows_within(path, file, 5000, None)
+        assert within == (100 if dictionary else 5000)
+        assert rows_within(path, file, 5000, ["i"]) == 5000

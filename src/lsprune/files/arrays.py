@@ -103,17 +103,17 @@ class ArrayFiles(EdgeFiles):
     def load(self) -> LoadedEdges:
         """Return all edges, in arrays that were read into memory before."""
         self._verify()
-        source, target = (None, None) if self._csr else self._ends
-        if self._csr:
-            source, target = (None, self._ends[1]) if self._rows_end == "source" else (self._ends[1], None)
-        piece = Piece(self._path, 0, source, target, stack([self._arrays[name] for name in self._used]), row)
-        return LoadedEdges(
-            content=self._content, names=self.names, labels=self.labels,
-            source=None if source is None else self.check_end(0, piece),
-            target=None if target is None else self.check_end(1, piece),
-            indptr=self._arrays["indptr"] if self._csr else None, rows=self._rows_end, edge_attr=piece.edge_attr,
-            x=self.features, x_ends=self.end_features, num_nodes=self.nodes if self.limits is None else self.limits,
-        )  # fmt: skip
+        attr = stack([self._arrays[name] for name in self._used])
+        more: dict[str, Any] = {"edge_attr": attr, "x": self.features, "x_ends": self.end_features}
+        if self._rows_end is None:
+            piece = Piece(self._path, 0, *self._ends, attr, row)
+            return self.loaded(self._content, self.check_end(0, piece), self.check_end(1, piece), **more)
+        indptr, other = self._ends
+        more |= {"indptr": indptr, "rows": self._rows_end}
+        piece = Piece(self._path, 0, other, other, attr, row)
+        if self._rows_end == "source":
+            return self.loaded(self._content, None, self.check_end(1, piece), **more)
+        return self.loaded(self._content, self.check_end(0, piece), None, **more)
 
     @property
     def edges(self) -> int:
@@ -134,7 +134,7 @@ class ArrayFiles(EdgeFiles):
         )
 
     def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
-        """Slices of the memory maps; compressed rows are expanded."""
+        """Yield slices of the memory maps; compressed rows are expanded."""
         self._verify()
         ends = self._rows(rows) if self._csr else self._pairs(rows)
         for first, source, target in ends:
@@ -177,7 +177,7 @@ class ArrayFiles(EdgeFiles):
                 stream.write(raw)
 
     def _offsets(self, kept: Kept, spans: list[tuple[int, int]]) -> Iterator[Array]:
-        """Pieces of the new indptr: the number of kept edges before each old offset."""
+        """Yield pieces of the new indptr: the number of kept edges before each old offset."""
         indptr, at, before = self._arrays["indptr"], 0, 0
         for lo, hi in spans:
             running = np.concatenate([[0], np.cumsum(kept(lo, hi), dtype=np.int64)])
@@ -200,7 +200,7 @@ class ArrayFiles(EdgeFiles):
             yield lo, source[lo : lo + rows], target[lo : lo + rows]
 
     def _rows(self, rows: int) -> Iterator[tuple[int, Array, Array]]:
-        """Compressed rows, at most `rows` edges of at most `rows` rows at a time."""
+        """Yield compressed rows, at most `rows` edges of at most `rows` rows at a time."""
         indptr, indices = self._ends
         by_source = self._rows_end == "source"
         last = indptr.shape[0] - 1
@@ -226,7 +226,7 @@ class ArrayFiles(EdgeFiles):
         return self._arrays[ends[0]], self._arrays[ends[1]]
 
     def _verify(self) -> None:
-        """Compared once, before the first use: checksums of a .npz, and that the offsets of rows rise."""
+        """Compare checksums of a .npz, and that the offsets of rows rise; once, before the first use."""
         if self._verified:
             return
         for member in self._members.values():
@@ -236,7 +236,7 @@ class ArrayFiles(EdgeFiles):
         self._verified = True
 
     def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
-        """FormatError for an array as long as edges and nodes; these are counted where their number is not known."""
+        """Raise FormatError for an array as long as edges and nodes, which are counted if their number is unknown."""
         if not self._content.undecided:
             return
         counts = tuple(self._largest(end) + 1 if count is None else count for end, count in enumerate(nodes))
@@ -248,7 +248,7 @@ class ArrayFiles(EdgeFiles):
             raise FormatError(f"{self._path}: {error}") from None
 
     def _largest(self, end: int) -> int:
-        """The largest id of one end; of compressed rows, their last."""
+        """Return the largest id of one end; of compressed rows, their last."""
         by_source = self._csr and self._rows_end == "source"
         if self._csr and by_source == (end == 0):
             return int(self._arrays["indptr"].shape[0]) - 2
@@ -291,7 +291,7 @@ class ArrayFiles(EdgeFiles):
 
 
 def _check_ends(arrays: list[Array], ends: tuple[str, ...], csr: bool, path: Path) -> int:
-    """The number of edges; raises where shapes or types cannot be those of edges."""
+    """Return the number of edges; raise if shapes or types cannot be those of edges."""
     if ends == ("edge_index",):
         if arrays[0].ndim != 2 or arrays[0].shape[0] != 2:
             raise FormatError(f"{path}: edge_index must have shape [2, E], got {list(arrays[0].shape)}")
@@ -309,9 +309,9 @@ def _check_ends(arrays: list[Array], ends: tuple[str, ...], csr: bool, path: Pat
 
 def _check_rising(indptr: Array, path: Path) -> None:
     for lo in range(0, indptr.shape[0] - 1, _CHECKED_ROWS):
-        some = indptr[lo : lo + _CHECKED_ROWS + 1]
-        if np.any(some[1:] < some[:-1]):
-            wrong = lo + int(np.flatnonzero(some[1:] < some[:-1])[0]) + 1
+        block = indptr[lo : lo + _CHECKED_ROWS + 1]
+        if np.any(block[1:] < block[:-1]):
+            wrong = lo + int(np.flatnonzero(block[1:] < block[:-1])[0]) + 1
             raise GraphError(f"{path}: indptr must rise, got {indptr[wrong]} at row {wrong}")
 
 

@@ -157,6 +157,12 @@ class EdgeFiles(ABC):
             check_ends(column, label, table, int(table.x.shape[0]), piece.path, piece.place)
         return np.require(column, self.dtype, "A")
 
+    def loaded(self, content: Content, source: Array | None, target: Array | None, **more: Any) -> LoadedEdges:
+        """Return edges of this list that were read into memory and checked; `more` are fields of `LoadedEdges`."""
+        more |= {"names": self.names, "labels": self.labels}
+        nodes = self.nodes if self.limits is None else self.limits
+        return LoadedEdges(content=content, source=source, target=target, num_nodes=nodes, **more)
+
     def _checked(self, rows: int, attributes: bool) -> Iterator[Batch]:
         far = (NEAR - 1, "")  # the largest id that a small graph would not have, and where it stands
         for piece in self.pieces(rows, attributes):

@@ -90,11 +90,8 @@ class ParquetFiles(EdgeFiles):
         table = read_table(footer, memory)
         source, target = (table[name] for name in self.names)
         piece = Piece(footer.path, 0, source, target, self._attributes(table, footer.path, footer.place), footer.place)
-        return LoadedEdges(
-            content=TableContent(table, self.names), names=self.names, labels=self.labels,
-            source=self.check_end(0, piece), target=self.check_end(1, piece), edge_attr=piece.edge_attr,
-            num_nodes=self.nodes if self.limits is None else self.limits, place=footer.place,
-        )  # fmt: skip
+        ends = (self.check_end(0, piece), self.check_end(1, piece))
+        return self.loaded(TableContent(table, self.names), *ends, edge_attr=piece.edge_attr, place=footer.place)
 
     def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
         """Write the kept rows with all columns, types and metadata, compressed as they were, with page checksums."""

@@ -132,12 +132,9 @@ class TextFiles(EdgeFiles):
                 columns[name].append(values[name])
             blocks.append(lines)
         content = TextContent(self._layouts[0], tuple(blocks))
-        return LoadedEdges(
-            content=content, names=self.names, labels=self.labels, source=np.concatenate(sources),
-            target=np.concatenate(targets), place=content.place,
-            edge_attr=stack([_joined(parts, name, self.inputs[0]) for name, parts in columns.items()]),
-            num_nodes=self.nodes if self.limits is None else self.limits,
-        )  # fmt: skip
+        attr = stack([_joined(parts, name, self.inputs[0]) for name, parts in columns.items()])
+        source, target = np.concatenate(sources), np.concatenate(targets)
+        return self.loaded(content, source, target, edge_attr=attr, place=content.place)
 
     def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
         """Write the kept lines as they are, under the header of their file."""

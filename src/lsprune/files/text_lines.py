@@ -169,12 +169,12 @@ def read_blocks(path: Path, size: int, memory: MemoryBudget | None = None) -> It
     OptionError if all blocks together exceed `memory`: how long a compressed file is shows only as it is read.
     FormatError for a file whose last line has no line break, because that is what a file cut short looks like.
     """
-    before = total = 0
+    before = 0
     room = None if memory is None else memory.left
     with unpacked(path) as stream:
         head = stream.read(len(_BYTE_ORDER_MARK))
         carry = b"" if head == _BYTE_ORDER_MARK else head
-        empty = not carry
+        empty, total = not carry, len(carry)
         while chunk := stream.read(size if room is None else min(size, room - total + 1)):
             total += len(chunk)
             if memory is not None and room is not None and total > room:
