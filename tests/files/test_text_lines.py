@@ -88,4 +88,6 @@ def test_blocks_count_their_bytes(tmp_path: Path) -> None:
     assert budget.left == 600
     with pytest.raises(OptionError, match=r"a\.csv: needs more than 399 bytes in memory, but only 399 bytes"):
         list(read_blocks(path, 37, MemoryBudget.of(399)))
+    with pytest.raises(OptionError, match="needs more than 1 bytes in memory"):
+        list(read_blocks(path, 37, MemoryBudget.of(1)))
     assert [before for before, _ in read_blocks(path, 40, None)][:3] == [0, 10, 20]

@@ -175,7 +175,7 @@ def read_blocks(path: Path, size: int, memory: MemoryBudget | None = None) -> It
         head = stream.read(len(_BYTE_ORDER_MARK))
         carry = b"" if head == _BYTE_ORDER_MARK else head
         empty, total = not carry, len(carry)
-        while chunk := stream.read(size if room is None else min(size, room - total + 1)):
+        while chunk := stream.read(size if room is None else min(size, max(1, room - total + 1))):
             total += len(chunk)
             if memory is not None and room is not None and total > room:
                 raise memory.refusal(f"needs more than {show_size(room)}", path)
