@@ -24,10 +24,9 @@ from typer.testing import CliRunner
 
 from lsprune import LSP, LspruneError, load
 from lsprune.cli import app
-from lsprune.files import read_edges, write_edges
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges, read_edges, write_edges
+from lsprune.files.compression import packed
 from lsprune.files.manifest import Manifest, hashed_write, verify
-from lsprune.files.text import packed
 from lsprune.lab.reporting.comparison import read_studies
 from lsprune.lab.reporting.html.data import page_data
 from lsprune.lab.studies import study

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from files_helpers import EDGES, EXPECTED, MASK, SOURCE, TARGET, kept, names, pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsprune.errors import FormatError, LspruneError
-from lsprune.files import read_edges, write_edges
+from lsprune.errors import FormatError, LspruneError, OptionError
+from lsprune.files import check_output, read_edges, write_edges
+from lsprune.files.atomic_write import atomic_write
 
 
 def test_plain_edges_go_from_any_format_to_any_other(tmp_path: Path) -> None:
@@ -33,41 +34,6 @@ def test_plain_edges_go_from_any_format_to_any_other(tmp_path: Path) -> None:
             again = read_edges(out, edge_attr=[column])
             assert pairs(again) == EXPECTED
             assert again.graph.edge_attr.tolist() == [0.5, 2.0, 3.0]
-
-
-def test_attributes_with_several_columns_go_through_parquet(tmp_path: Path) -> None:
-    path = save(tmp_path / "in.npz", edge_index=EDGES, edge_attr=np.arange(10.0).reshape(5, 2))
-    write_edges(tmp_path / "out.parquet", read_edges(path), MASK)
-    middle = read_edges(tmp_path / "out.parquet", edge_attr=["edge_attr"])
-    assert middle.graph.edge_attr.tolist() == [[0, 1], [4, 5], [6, 7]]
-    write_edges(tmp_path / "back.npz", middle, np.array([True, True, False]))
-    assert read_edges(tmp_path / "back.npz").graph.edge_attr.tolist() == [[0, 1], [4, 5]]
-
-
-@pytest.mark.parametrize(
-    ("make", "suffix", "message"),
-    [
-        (lambda p: save(p / "a.npz", edge_index=EDGES, x=np.eye(4)), ".parquet", "cannot hold 'x'"),
-        (lambda p: save(p / "a.npz", indptr=[0, 5], indices=[0] * 5), ".csv", "cannot hold compressed rows"),
-        (lambda p: save(p / "a.npz", edge_index=EDGES, edge_attr=np.ones((5, 2))), ".csv", "cannot be written as text"),
-        (lambda p: parquet(p / "a.parquet", s=SOURCE, t=TARGET, name=list("abcde")), ".npz", "'name' must be numbers"),
-        (lambda p: parquet(p / "a.parquet", s=SOURCE, t=TARGET, index=SOURCE), ".npz", "would become .*'edge_index'"),
-        (lambda p: parquet(p / "a.parquet", s=SOURCE, t=TARGET, name=list("abcde")), ".txt", "'name' .* no place"),
-        (lambda p: parquet(p / "a.parquet", s=SOURCE, t=TARGET, name=[[1]] * 5), ".csv", "cannot be written as text"),
-    ],
-)
-def test_what_a_format_cannot_hold_is_not_written(
-    tmp_path: Path, make: Callable[[Path], Path], suffix: str, message: str
-) -> None:
-    read = read_edges(make(tmp_path))
-    out = tmp_path / f"out{suffix}"
-    out.write_bytes(b"old")
-    before = names(tmp_path)
-    with pytest.raises(FormatError, match=message) as caught:
-        write_edges(out, read, MASK)
-    assert str(out) in str(caught.value)
-    assert out.read_bytes() == b"old"
-    assert names(tmp_path) == before
 
 
 def test_text_that_fits_no_guessed_type_becomes_strings(tmp_path: Path) -> None:
@@ -145,3 +111,55 @@ def test_a_damaged_byte_gives_edges_or_one_of_our_errors(suffix: str, at: int, c
             assert read_edges(bad).graph.num_edges >= 0
         except LspruneError as error:
             assert str(bad) in str(error)
+
+
+def test_an_input_is_never_the_output(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=EDGES)
+    x = tmp_path / "x.parquet"
+    parquet(x, a=[1.0, 2, 3, 4])
+    (tmp_path / "link.npz").symlink_to(path)
+    os.link(path, tmp_path / "hard.npz")
+    read = read_edges(path, features=x)
+    raw = path.read_bytes()
+    for out in (path, tmp_path / "link.npz", tmp_path / "hard.npz", tmp_path / "." / "in.npz", x):
+        with pytest.raises(OptionError, match="must not be an input file"):
+            write_edges(out, read, MASK)
+    assert path.read_bytes() == raw
+    with pytest.raises(OptionError, match="must not be an input file"):
+        check_output(tmp_path / "new.npz", tmp_path / "a" / ".." / "new.npz")
+
+
+def test_bad_paths_and_options(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=EDGES)
+    read = read_edges(path)
+    for name in ("out.pt", "out", "out.npz.gz", "out.pkl"):
+        with pytest.raises(FormatError, match=r"suffix must be one of \.npz, \.parquet"):
+            write_edges(tmp_path / name, read, MASK)
+        with pytest.raises(FormatError, match="suffix must be one of"):
+            read_edges(tmp_path / name)
+    for name in ("absent.npz", "absent.parquet", "absent.csv"):
+        with pytest.raises(FileNotFoundError):
+            read_edges(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        write_edges(tmp_path / "no" / "out.npz", read, MASK)
+    (tmp_path / "folder.parquet").mkdir()
+    with pytest.raises(IsADirectoryError):
+        read_edges(tmp_path / "folder.parquet")
+    with pytest.raises(OptionError, match="named together"):
+        read_edges(path, source="a")
+    for mask in (MASK[:3], MASK.astype(int)):
+        with pytest.raises(OptionError, match="mask must be 5 booleans"):
+            write_edges(tmp_path / "out.npz", read, mask)
+    assert names(tmp_path) == ["folder.parquet", "in.npz"]
+
+
+def test_what_a_killed_process_left_of_the_same_output_is_removed(tmp_path: Path) -> None:
+    read, out = read_edges(save(tmp_path / "in.npz", edge_index=EDGES)), tmp_path / "out.npz"
+    with atomic_write(out):
+        made = next(tmp_path.glob(".lsprune-*.tmp"))
+        made.with_name(made.name.replace(".tmp", "0.tmp")).write_bytes(b"half")
+    assert len(list(tmp_path.glob(".lsprune-*.tmp"))) == 1
+    write_edges(tmp_path / "another.npz", read, MASK)
+    assert len(list(tmp_path.glob(".lsprune-*.tmp"))) == 1
+    write_edges(out, read, MASK)
+    assert names(tmp_path) == ["another.npz", "in.npz", "out.npz"]

@@ -20,7 +20,7 @@ from scale_helpers import asked
 
 from lsprune import __version__
 from lsprune.errors import FormatError
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,
@@ -306,7 +306,7 @@ def test_leftovers_of_a_killed_process(tmp_path: Path) -> None:
 
 def test_a_manifest_of_any_size_is_not_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output(tmp_path)
-    monkeypatch.setattr("lsprune.files.manifest._MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("lsprune.files.manifest._MAX_BYTES", 1 << 20)
     with (tmp_path / MANIFEST).open("ab") as handle:
         handle.truncate(1 << 40)  # a hole: it takes no space
     with pytest.raises(FormatError, match="more than 1 MiB"):

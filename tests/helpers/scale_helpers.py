@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lsprune.files.batches import EdgeFiles
+from lsprune.files import EdgeFiles
 
 
 def together(files: EdgeFiles, rows: int, attributes: bool = False) -> tuple:

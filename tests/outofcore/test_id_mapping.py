@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scale_helpers import together, write_all
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges
 from lsprune.outofcore.id_mapping import Integers, map_ids
 
 MEMORY = 10**8

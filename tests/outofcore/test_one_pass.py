@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.baselines import LowDegree
-from lsprune.files.batches import open_edges
+from lsprune.files import open_edges
 from lsprune.kernels import Runtime
 from lsprune.outofcore import one_pass as onepass
 from lsprune.outofcore.one_pass import NotSorted, OnePass, fitted, nodes_only, suits

@@ -180,7 +180,7 @@ def test_a_stage_whose_file_has_changed_is_taken_back_and_no_other(tmp_path):
     with pytest.raises(KeyboardInterrupt), working(tmp_path / "w", {}, resume=True) as work:
         for number in (1, 10):
             work.create(f"numbers{number}", 5, np.int32)[:] = number
-            work.spool(f"rows{number}", np.int64).add(np.arange(number))
+            work.append_file(f"rows{number}", np.int64).add(np.arange(number))
             work.finish(f"file {number}", None, f"numbers{number}", f"rows{number}")
             assert work.has(f"file {number}")
         raise KeyboardInterrupt
@@ -190,7 +190,7 @@ def test_a_stage_whose_file_has_changed_is_taken_back_and_no_other(tmp_path):
         assert not work.has("file 1")
         assert work.has("file 10")
         assert set(work.done) == {"task", "file 10"}
-        np.testing.assert_array_equal(work.spooled("rows10", np.int64), np.arange(10))
+        np.testing.assert_array_equal(work.appended("rows10", np.int64), np.arange(10))
     assert said == [f"{tmp_path / 'w' / 'rows1'} is not as it was written; it is made again"]
 
 

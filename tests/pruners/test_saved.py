@@ -224,7 +224,7 @@ def scale(document: dict) -> dict:
         ("projection", lambda d, a: scale(d).update(shift=60), "go with each other as fit makes them"),
         ("projection", lambda d, a: scale(d).update(unit=False), "unit of edge must be True for 2 columns"),
         ("projection", lambda d, a: scale(d).update(categories=7), "categories of edge must go with its 2"),
-        ("projection", lambda d, a: d["state"]["scales"].update(other=scale(d)), "what was fitted must be of owner, edge"),
+        ("projection", lambda d, a: d["state"]["scales"].update(other=scale(d)), "what was fitted must be of owner"),
         ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"][:1]}), "spread of edge must be"),
         ("projection", lambda d, a: a.update({"edge.spread": a["edge.spread"] - 10**6}), "spread of edge must be"),
         ("projection", lambda d, a: a.update({"edge.centre": np.array([2**40, 0])}), "edge.centre must hold"),
@@ -399,7 +399,7 @@ OLD = {
     "threshold": (old_options(hash=OLD_THRESHOLD), LSP(k=2, hash=Threshold())),
     "codebook": (old_options(hash={"name": "codebook", "words": 8, "iterations": 2}), LSP(k=2, hash=Codebook(words=8))),
     "both": (
-        old_options(hash={"name": "both", "edge": {"name": "codebook", "words": 4, "iterations": 2}, "node": OLD_THRESHOLD}),
+        old_options(hash={"name": "both", "edge": {"name": "codebook", "words": 4}, "node": OLD_THRESHOLD}),
         LSP(k=2, hash=Both(edge=Codebook(words=4), node=Threshold())),
     ),
     "paper": (
@@ -450,7 +450,7 @@ def test_files_of_the_first_format_are_loaded(tmp_path, kind, was_fitted):
     [
         ({"k": -1}, "k must be a whole number"),
         ({"weights": "age"}, "weights must be one of"),
-        ({"weights": "edge:x"}, "."),
+        ({"weights": "edge:x"}, "is not a saved pruner of lsprune 0.1.0"),
         ({"power": -1.0, "weights": "degree"}, "power must be a number"),
         ({"hash": {"name": "threshold", "digest": "sha"}}, "digest must be one of"),
         ({"colour": "red"}, "colour is not an option of lsp"),

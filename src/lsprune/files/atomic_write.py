@@ -27,7 +27,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterator[BinaryIO]:
-    """A binary file handle whose content becomes `path` when the block ends without an error.
+    """Give a binary file handle whose content becomes `path` when the block ends without an error.
 
     On any error the temporary file is removed and an existing file at `path` stays as it was. The mode of a replaced
     file is kept.
@@ -65,19 +65,19 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
 
 
 def create_new(path: Path) -> BinaryIO:
-    """A new binary file for writing and reading, in the place of a file that is there; a link is never followed."""
+    """Return a new binary file to write and read, in the place of a file that is there; no link is followed."""
     path.unlink(missing_ok=True)
     return os.fdopen(_create(path), "w+b")
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """An existing file, for reading; OptionError where it is a symbolic link or anything but a regular file."""
+    """Return an existing file, for reading; OptionError if it is a symbolic link or anything but a regular file."""
     _refuse_irregular(path)
     return os.fdopen(os.open(path, os.O_RDONLY | _NO_FOLLOW), "rb")
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """A file, new or not, to append to; OptionError as by `open_regular`."""
+    """Return a file, new or not, to append to; OptionError as by `open_regular`."""
     if os.path.lexists(path):
         _refuse_irregular(path)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_FOLLOW, 0o666), "ab")
@@ -89,14 +89,14 @@ def _refuse_irregular(path: Path) -> None:
 
 
 def remove_abandoned(path: str | os.PathLike[str], *, follow: bool = True) -> list[Path]:
-    """Remove the temporary files of `path` that killed processes left behind; which ones.
+    """Remove the temporary files of `path` that killed processes left behind; return which ones.
 
     Those of other files, and those that a process is still writing, stay.
     """
     final = _final(path, follow)
     if fcntl is None or not final.parent.is_dir():  # nothing tells whether their process lives
         return []
-    return [found for found in sorted(final.parent.glob(f"{_prefix(final)}*.tmp")) if _remove_unlocked(found)]
+    return [path for path in sorted(final.parent.glob(f"{_prefix(final)}*.tmp")) if _remove_unlocked(path)]
 
 
 def _remove_unlocked(path: Path) -> bool:
@@ -110,7 +110,7 @@ def _remove_unlocked(path: Path) -> bool:
 
 
 def _final(path: str | os.PathLike[str], follow: bool) -> Path:
-    """The path at which the file will be: links to folders are followed always, one to the file only with `follow`."""
+    """Return where the file will be: links to folders are followed, a link to the file only with `follow`."""
     if follow:
         return Path(os.path.realpath(path))
     path = Path(path)
@@ -118,12 +118,12 @@ def _final(path: str | os.PathLike[str], follow: bool) -> Path:
 
 
 def _prefix(final: Path) -> str:
-    """How the names of the temporary files of a file begin; a digest, for the name itself may be too long."""
+    """Return how the names of the temporary files of a file begin; a digest, for the name itself may be too long."""
     return f".lsprune-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:12]}-"
 
 
 def _temporary(final: Path) -> tuple[Path, int, int | None]:
-    """A new temporary file, its descriptor and its lock."""
+    """Return a new temporary file, its descriptor and its lock."""
     while True:
         path = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
         descriptor = _create(path)
@@ -141,7 +141,7 @@ def _create(path: Path) -> int:
 
 
 def _locked_copy(descriptor: int) -> int | None:
-    """A second descriptor of an open file that is now locked: the lock lasts until both are closed."""
+    """Return a second descriptor of an open file that is now locked: the lock lasts until both are closed."""
     if fcntl is None:
         return None
     with suppress(OSError):  # a file system without locks
@@ -151,14 +151,14 @@ def _locked_copy(descriptor: int) -> int | None:
 
 def _mode(path: Path) -> int | None:
     try:
-        found = path.lstat().st_mode
+        mode = path.lstat().st_mode
     except FileNotFoundError:
         return None
-    if stat.S_ISLNK(found):
+    if stat.S_ISLNK(mode):
         return None
-    if not stat.S_ISREG(found):  # a rename would put a plain file in the place of a device, pipe or folder
+    if not stat.S_ISREG(mode):  # a rename would put a plain file in the place of a device, pipe or folder
         raise OptionError(f"{path} is not a regular file and is not replaced")
-    return stat.S_IMODE(found)
+    return stat.S_IMODE(mode)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -17,12 +18,13 @@ from typing import Any, BinaryIO, cast
 from lsprune._version import __version__
 from lsprune.errors import FormatError
 from lsprune.files.atomic_write import atomic_write
+from lsprune.files.parquet_footer import declared_rows
 
 MANIFEST = "_lsprune.json"
 BESIDE = ".lsprune.json"
 _FORMAT = 2
-_NO_CHECKSUM = 1  # the first format, which is still read: it has no checksum of itself
-_MOST_BYTES = 1 << 28  # of a manifest: that of a million files is smaller
+_FORMAT_WITHOUT_CHECKSUM = 1  # the first format, which is still read: it has no checksum of itself
+_MAX_BYTES = 1 << 28  # of a manifest: that of a million files is smaller
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 PathLike = str | os.PathLike[str]
 
@@ -48,41 +50,41 @@ class Manifest:
     version: str = field(default=__version__)  # of lsprune
 
     def to_json(self) -> str:
-        """The manifest as text, the same for equal manifests."""
-        told = {"manifest": _FORMAT, **asdict(self)}
-        return json.dumps({**told, "checksum": _digest(told)}, indent=1, sort_keys=True) + "\n"
+        """Return the manifest as text, the same for equal manifests."""
+        fields = {"manifest": _FORMAT, **asdict(self)}
+        return json.dumps({**fields, "checksum": _checksum(fields)}, indent=1, sort_keys=True) + "\n"
 
     @classmethod
     def from_json(cls, text: str, path: Path) -> Manifest:
-        """The manifest in a text; FormatError names `path` and the field that is wrong."""
+        """Return the manifest in a text; FormatError names `path` and the field that is wrong."""
         try:
             raw = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: not a readable manifest ({error})") from None
         number = raw.get("manifest", _FORMAT) if isinstance(raw, dict) else _FORMAT
-        if number not in (_NO_CHECKSUM, _FORMAT):
+        if number not in (_FORMAT_WITHOUT_CHECKSUM, _FORMAT):
             known = f"formats up to {_FORMAT}"
             raise FormatError(f"{path}: a manifest of another format; lsprune {__version__} reads {known}")
-        old = number == _NO_CHECKSUM
+        old = number == _FORMAT_WITHOUT_CHECKSUM
         values = _fields(raw, {k: v for k, v in _MANIFEST.items() if not (old and k == "checksum")}, str(path))
-        checksum, whole = values.pop("checksum", None), dict(values)
+        checksum, checked = values.pop("checksum", None), dict(values)
         del values["manifest"]
-        files = tuple(_entry(one, f"{path}: files[{i}]") for i, one in enumerate(values.pop("files")))
+        files = tuple(_entry(entry, f"{path}: files[{i}]") for i, entry in enumerate(values.pop("files")))
         names = [entry.name for entry in files]
         if len(set(names)) != len(names):
             raise FormatError(f"{path}: names a file twice")
-        if not old and checksum != _digest(whole):
+        if not old and checksum != _checksum(checked):
             raise FormatError(f"{path}: its checksum is not that of what it says; damaged or changed")
         return cls(**values, files=files)
 
     @classmethod
     def read(cls, path: PathLike) -> Manifest:
-        """The manifest of an output (a folder, a file, or the manifest itself)."""
+        """Return the manifest of an output (a folder, a file, or the manifest itself)."""
         path = manifest_of(path)
         with path.open("rb") as handle:
-            content = handle.read(_MOST_BYTES + 1)
-        if len(content) > _MOST_BYTES:
-            raise FormatError(f"{path}: not a readable manifest (more than {_MOST_BYTES >> 20} MiB)")
+            content = handle.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise FormatError(f"{path}: not a readable manifest (more than {_MAX_BYTES >> 20} MiB)")
         try:
             return cls.from_json(content.decode("utf-8"), path)
         except UnicodeDecodeError as error:
@@ -90,7 +92,7 @@ class Manifest:
 
     def write(self, path: PathLike) -> None:
         """Write the manifest to `path`, whole or not at all."""
-        with _named(Path(path)), atomic_write(path, follow=False) as handle:
+        with _naming(Path(path)), atomic_write(path, follow=False) as handle:
             handle.write(self.to_json().encode())
 
 
@@ -108,7 +110,7 @@ class Report:
 
 
 def manifest_of(path: PathLike) -> Path:
-    """Where the manifest of an output is: in a folder, or beside a file; a manifest is its own."""
+    """Return where the manifest of an output is: in a folder, or beside a file; a manifest is its own."""
     path = Path(path)
     if path.is_dir():
         return path / MANIFEST
@@ -118,7 +120,7 @@ def manifest_of(path: PathLike) -> Path:
 def hashed_write(
     path: PathLike, work: Callable[[BinaryIO], int], *, name: str | None = None, follow: bool = True
 ) -> Entry:
-    """Write a file whole or not at all, and give its entry.
+    """Write a file whole or not at all, and return its entry.
 
     Args:
         path: the file. `work` gets a binary handle in its place and returns the number of rows that it wrote.
@@ -128,7 +130,7 @@ def hashed_write(
     An OSError (a full disk, a folder that may not be written) names `path`, and nothing is left behind.
     """
     path = Path(path)
-    with _named(path), atomic_write(path, follow=follow) as handle:
+    with _naming(path), atomic_write(path, follow=follow) as handle:
         hashing = Hashing(handle)
         rows = work(cast(BinaryIO, hashing))
         size, digest = hashing.finish()
@@ -207,7 +209,7 @@ def verify(path: PathLike, *, deep: bool = True) -> Report:
 
 
 def verify_input(path: PathLike, *, deep: bool = False) -> Manifest | None:
-    """The manifest of an input that has one; FormatError names the first file that is not as it says."""
+    """Return the manifest of an input that has one; FormatError names the first file that is not as it says."""
     if not manifest_of(path).is_file():
         return None
     report = verify(path, deep=deep)
@@ -218,12 +220,12 @@ def verify_input(path: PathLike, *, deep: bool = False) -> Manifest | None:
 
 
 def leftovers(folder: PathLike) -> list[Path]:
-    """Temporary files in a folder and below it that a process killed while writing left behind."""
+    """Return temporary files in a folder and below it that a process killed while writing left behind."""
     return sorted(Path(folder).rglob(".lsprune-*.tmp"))
 
 
 def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
-    """What is wrong with the file of an entry, in a line; nothing if it is as it was written."""
+    """Return what is wrong with the file of an entry, in a line; nothing if it is as it was written."""
     path = folder / entry.name
     try:
         size = path.stat().st_size
@@ -235,7 +237,7 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
         return [f"{path}: is missing"]
     except OSError as error:  # a name that is too long, a folder in the place of a file
         return [f"{path}: cannot be read ({error.strerror})"]
-    rows = _parquet_rows(path) if path.suffix.lower() == ".parquet" else entry.rows
+    rows = declared_rows(path) if path.suffix.lower() == ".parquet" else entry.rows
     if rows != entry.rows:
         return [f"{path}: has {'no readable footer' if rows is None else f'{rows} rows'}, not {entry.rows} rows"]
     return []
@@ -246,43 +248,28 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def _parquet_rows(path: Path) -> int | None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return int(parquet.read_metadata(path).num_rows)
-    except (pa.ArrowException, OSError):
-        return None
-
-
 def all_files(folder: Path) -> set[str]:
-    """The names of all files in a folder and below it, with forward slashes."""
+    """Return the names of all files in a folder and below it, with forward slashes."""
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
 
 
-class _named:
-    """A block in which an OSError of the file that is being written gets its name: writes and temporary files lack it.
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Give an OSError the name of the file that is being written: writes and temporary files lack it.
 
     Errors of reading have the name of their file, so that one without a name comes from writing.
     """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, OSError) and error.errno is not None:
-            given = str(error.filename or ".lsprune-")
-            if Path(given).name.startswith(".lsprune-"):
-                raise OSError(error.errno, error.strerror, str(self._path)) from error
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or not Path(str(error.filename or ".lsprune-")).name.startswith(".lsprune-"):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _digest(told: Mapping[str, Any]) -> str:
-    """SHA-256 of what a manifest says, its own checksum aside."""
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+def _checksum(fields: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a manifest says, its own checksum aside."""
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 
 _MANIFEST = {
@@ -305,7 +292,7 @@ def _fields(raw: Any, wanted: Mapping[str, type], where: str) -> dict[str, Any]:
 
 
 def _is_inside(name: str) -> bool:
-    """Whether a name is a path below its folder that a system can have."""
+    """Return whether a name is a path below its folder that a system can have."""
     path = PurePosixPath(name)
     try:
         os.fsencode(name)

@@ -16,12 +16,12 @@ from lsprune.errors import OptionError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"\s*([0-9]{1,20}(?:\.[0-9]{0,20})?)\s*([kmgt]i?)?b?\s*", re.IGNORECASE | re.ASCII)
-_MOST = 1 << 63  # bytes: more than any machine has
+_MAX_BYTES = 1 << 63  # bytes: more than any machine has
 _ADVICE = "use --stream (prune_stream), or allow more with --memory (memory=)"
 
 
 def parse_size(text: str | int) -> int:
-    """Bytes from "1GB", "512MiB", "2g" or a number.
+    """Return the bytes of "1GB", "512MiB", "2g" or a number.
 
     >>> parse_size("1.5GB"), parse_size("64MiB")
     (1500000000, 67108864)
@@ -32,14 +32,14 @@ def parse_size(text: str | int) -> int:
         written = "a number of thousands of digits"
     match = _SIZE.fullmatch(written)
     size = int(float(match[1]) * _UNITS[(match[2] or "").lower()]) if match else 0
-    if not 0 < size < _MOST:
+    if not 0 < size < _MAX_BYTES:
         shown = written if len(written) <= 40 else f"{written[:37]}..."
         raise OptionError(f'memory must be a size such as "1GB" or "512MiB", got {shown!r}')
     return size
 
 
 def show_size(size: float) -> str:
-    """Bytes as people write them.
+    """Return bytes as people write them.
 
     >>> show_size(1_500_000_000)
     '1.5 GB'
@@ -62,7 +62,7 @@ class MemoryBudget:
 
     @classmethod
     def of(cls, memory: str | int | None = None, advice: str = _ADVICE) -> MemoryBudget:
-        """The budget of a limit such as "2GB", or of the memory available where none is given."""
+        """Return the budget of a limit such as "2GB", or of the memory available where none is given."""
         if memory is None:
             return cls(available_memory(), "available", advice)
         return cls(parse_size(memory), "allowed (memory)", advice)
@@ -70,7 +70,7 @@ class MemoryBudget:
     @property
     def left(self) -> int:
         """Bytes that may still be taken."""
-        return _MOST if self.limit is None else self.limit - self.used
+        return _MAX_BYTES if self.limit is None else self.limit - self.used
 
     def take(self, size: int, what: object) -> None:
         """Count `size` bytes for `what`; OptionError if they exceed what is left."""
@@ -79,7 +79,7 @@ class MemoryBudget:
         self.used += size
 
     def refusal(self, needs: str, what: object) -> OptionError:
-        """The error for something that does not fit."""
+        """Return the error for something that does not fit."""
         limit = self.limit or 0
         taken = f" ({show_size(self.used)} of them taken already)" if 100 * self.used > limit else ""
         return OptionError(
@@ -88,9 +88,9 @@ class MemoryBudget:
 
 
 def available_memory() -> int | None:
-    """Bytes that this process may still take without swapping; None where the system does not tell."""
-    known = [size for size in (_free_memory(), *_free_in_groups()) if size is not None]
-    return max(0, min(known)) if known else None
+    """Return the bytes that this process may still take without swapping; None where the system does not tell."""
+    sizes = [size for size in (_free_memory(), *_free_in_groups()) if size is not None]
+    return max(0, min(sizes)) if sizes else None
 
 
 def _free_memory() -> int | None:
@@ -104,7 +104,7 @@ def _free_memory() -> int | None:
 
 
 def _free_in_groups(root: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> Iterator[int]:
-    """What each control group around this process allows, of version 2 and 1."""
+    """Yield what each control group around this process allows, of version 2 and 1."""
     for line in _text(own).splitlines():
         _, _, rest = line.partition(":")
         controllers, _, place = rest.partition(":")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.content import need, row, stack
+from lsprune.files.columns import need, stack
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import (
     CHOOSE,
@@ -19,13 +19,14 @@ from lsprune.files.node_table import (
     place_rows,
 )
 from lsprune.files.npy import read_npy, read_npz
-from lsprune.files.npz import is_matrix, to_matrix
+from lsprune.files.sparse_matrix import is_matrix, to_matrix
+from lsprune.graph import Array
 
 SUFFIXES = (".npy", ".npz", ".parquet")
 
 
 def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: MemoryBudget | None = None) -> NodeRows:
-    """Node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in their places.
+    """Return node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in place.
 
     Args:
         id, x: names of the column (or array) of ids, and of those of features, as in `lsprune.files.node_table`.
@@ -42,14 +43,14 @@ def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: Memor
 
 
 def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
-    """OptionError for names of columns in a file that has none."""
-    for option, given in (("id", id), ("x", ", ".join(x))):
-        if given:
-            raise OptionError(f"{option} (--{option}) must not be given for {path}, which has no columns, got {given}")
+    """Raise OptionError for names of columns in a file that has none."""
+    for option, value in (("id", id), ("x", ", ".join(x))):
+        if value:
+            raise OptionError(f"{option} (--{option}) must not be given for {path}, which has no columns, got {value}")
 
 
 def checked(x: Any, path: Path) -> Any:
-    """The array, which holds numbers `[N, d]` or `[N]`."""
+    """Return the array, which holds numbers `[N, d]` or `[N]`."""
     if x.dtype.kind not in "fiub":
         raise FormatError(f"{path}: features must be numbers, got {x.dtype}")
     if x.ndim not in (1, 2):
@@ -58,7 +59,7 @@ def checked(x: Any, path: Path) -> Any:
 
 
 def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: Path) -> NodeColumns:
-    """What is what among the arrays of a `.npz` of nodes: `x`, or the only array beside the ids, are the features."""
+    """Return what is what in a `.npz` of nodes: `x`, or the only array beside the ids, are the features."""
     need(list(names), tuple(x), path)
     named = id_column(dict.fromkeys(names), id, x, path)
     rest = list(x) or [name for name in names if name != named and not is_id_name(name)]
@@ -70,28 +71,37 @@ def array_columns(names: Sequence[str], id: str | None, x: Sequence[str], path: 
     return NodeColumns(named, tuple(rest))
 
 
+def feature_arrays(arrays: Mapping[str, Array], columns: NodeColumns, path: Path) -> list[Array]:
+    """Return the arrays of features in a `.npz`; FormatError unless all are numbers with a row for each node."""
+    features = [checked(arrays[name], path) for name in columns.features]
+    if len({array.shape[0] for array in features}) > 1:
+        raise FormatError(f"{path}: the arrays {', '.join(columns.features)} must have one row for each node")
+    return features
+
+
 def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
     arrays = read_npz(path, memory)
     if is_matrix(arrays):
         refuse_names(path, id, x)
         return NodeRows(checked(to_matrix(arrays, path), path))
-    chosen = array_columns(list(arrays), id, x, path)
-    found = [checked(arrays[name], path) for name in chosen.features]
-    if len({array.shape[0] for array in found}) > 1:
-        raise FormatError(f"{path}: the arrays {', '.join(chosen.features)} must have one row for each node")
-    rows = stack(found)
-    assert rows is not None
-    return NodeRows(rows) if chosen.id is None else place_rows(rows, arrays[chosen.id], chosen.id, path)
+    columns = array_columns(list(arrays), id, x, path)
+    return _placed(feature_arrays(arrays, columns, path), arrays.get(columns.id or ""), columns, path)
 
 
 def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
-    from lsprune.files.parquet import integers, is_list, numbers, read_parquet
+    from lsprune.files.arrow_columns import integers, is_list, numbers
+    from lsprune.files.parquet import read_parquet
 
     table = read_parquet(path, memory)
-    chosen = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
+    columns = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
     hint = "" if x else CHOOSE
-    rows = stack([numbers(table[name], name, path, hint=hint) for name in chosen.features])
-    assert rows is not None
-    if chosen.id is None:
-        return NodeRows(checked(rows, path))
-    return place_rows(checked(rows, path), integers(table[chosen.id], chosen.id, path, row), chosen.id, path)
+    features = [numbers(table[name], name, path, hint=hint) for name in columns.features]
+    return _placed(
+        features, None if columns.id is None else integers(table[columns.id], columns.id, path), columns, path
+    )
+
+
+def _placed(features: list[Array], ids: Array | None, columns: NodeColumns, path: Path) -> NodeRows:
+    """Return the features as one array, each row in its node's place."""
+    rows = checked(stack(features), path)
+    return NodeRows(rows) if columns.id is None or ids is None else place_rows(rows, ids, columns.id, path)

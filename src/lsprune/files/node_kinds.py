@@ -24,7 +24,7 @@ _ROLES = frozenset({
 
 
 def look_like_two_kinds(names: tuple[str, str]) -> bool:
-    """Whether the names of two columns of ids suggest two kinds of nodes.
+    """Return whether the names of two columns of ids suggest two kinds of nodes.
 
     Words for roles and numbers are left out; what is left must be there at both ends and differ.
 
@@ -62,11 +62,11 @@ def warn_two_kinds(names: tuple[str, str]) -> None:
 
 
 def check_two_kinds(bipartite: bool | None, stored: bool, **options: object) -> bool:
-    """Whether there are two kinds of nodes.
+    """Return whether there are two kinds of nodes.
 
     Args:
-        bipartite: what the caller said, None for nothing. stored: whether the file says so.
-        options: those that only two kinds have; OptionError where one is given and there is one kind.
+        bipartite: what the caller says, None for nothing. stored: whether the file says so.
+        options: those that only two kinds have; OptionError if one has a value and there is one kind.
     """
     if bipartite is False and stored:
         raise OptionError("bipartite must not be False (--no-bipartite): the file has two numbers of nodes, one an end")

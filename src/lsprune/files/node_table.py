@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from lsprune.errors import FormatError, GraphError, OptionError
-from lsprune.files.content import ids as checked_ids
-from lsprune.files.content import listed, need, row
+from lsprune.files.columns import listed, need, row
+from lsprune.files.ids import check_ids, is_far
 from lsprune.graph import Array
 
 ID_NAMES = ("id", "node_id", "node")
 _SUSPECT = re.compile(r"[_\-. ]id$|[a-z]I[dD]$", re.ASCII)  # user_id, itemId
 CHOOSE = "; --x (x in Python) names the columns of features"
-FAR = 64  # ids beyond so many times the number of rows are account numbers or damage, not 0..N-1
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,12 @@ class NodeRows:
 
 
 def is_id_name(name: str) -> bool:
-    """Whether a column of this name holds ids, and so is no feature unless the caller says so."""
+    """Return whether a column of this name holds ids, and so is no feature unless the caller says so."""
     return name.lower() in ID_NAMES
 
 
 def node_columns(columns: Mapping[str, bool], id: str | None, x: Sequence[str], path: Path | str) -> NodeColumns:
-    """What is what in a table of nodes.
+    """Return what is what in a table of nodes.
 
     Args:
         columns: the names, and whether each holds a vector in every row.
@@ -71,9 +70,9 @@ def node_columns(columns: Mapping[str, bool], id: str | None, x: Sequence[str], 
 
 
 def id_column(columns: Mapping[str, Any], id: str | None, x: Sequence[str], path: Path | str) -> str | None:
-    """The column of ids: the one named by the caller, else the one with a usual name that is no feature; or None.
+    """Return the column of ids: the one that the caller names, else one with a usual name that is no feature; or None.
 
-    FormatError where a column may well hold ids and nobody said so; the name "" says that there are none.
+    Raise FormatError if a column may well hold ids and nobody said so; the name "" says that there are none.
     """
     if id is not None:
         need(list(columns), (id,) if id else (), path)
@@ -91,8 +90,8 @@ def id_column(columns: Mapping[str, Any], id: str | None, x: Sequence[str], path
 
 
 def check_node_ids(ids: Array, name: str, path: Path) -> Array:
-    """The ids of a table of nodes, whole numbers >= 0 that are there once each and not far beyond their number."""
-    ids = checked_ids(ids, name, path)
+    """Return the ids of a table of nodes: whole numbers >= 0, each there once and not far beyond their number."""
+    ids = check_ids(ids, name, path)
     ordered = np.sort(ids)
     if bool((ordered[1:] == ordered[:-1]).any()):
         twice = ordered[1:][ordered[1:] == ordered[:-1]][0]
@@ -103,13 +102,13 @@ def check_node_ids(ids: Array, name: str, path: Path) -> Array:
 
 
 def twice_error(path: Path | str, id: Any, count: int) -> GraphError:
-    """The error for a node that a table names more than once."""
+    """Return the error for a node that a table names more than once."""
     return GraphError(f"{path}: ids of nodes must be there once each, got {id} {count} times")
 
 
 def check_far(largest: int, rows: int, name: str, path: Path) -> None:
-    """FormatError where an array as long as the largest id would be far larger than the table."""
-    if largest >= FAR * max(rows, 1 << 20):
+    """Raise FormatError if an array as long as the largest id would be far larger than the table."""
+    if is_far(largest, rows):
         raise FormatError(
             f"{path}: column {name!r}: id {largest} is far beyond the {rows} rows; number the nodes 0..N-1 in edges "
             "and nodes (--stream --map-ids, or map_ids in Python, does that)"
@@ -117,7 +116,7 @@ def check_far(largest: int, rows: int, name: str, path: Path) -> None:
 
 
 def place_rows(x: Any, ids: Array, name: str, path: Path) -> NodeRows:
-    """The rows of a table in the places that its ids name."""
+    """Return the rows of a table in the places that its ids name."""
     ids = check_node_ids(ids, name, path)
     if ids.size != x.shape[0]:
         raise FormatError(f"{path}: column {name!r} must have {x.shape[0]} ids, one for each row, got {ids.size}")
@@ -135,7 +134,7 @@ def place_rows(x: Any, ids: Array, name: str, path: Path) -> NodeRows:
 
 
 def row_order(ids: Array, name: str, path: Path) -> Array:
-    """The order of rows that puts node i in row i, for tables that must name every node."""
+    """Return the order of rows that puts node i in row i, for tables that must name every node."""
     ids = check_node_ids(ids, name, path)
     if ids.size and int(ids.max()) != ids.size - 1:
         missing = int(np.flatnonzero(~np.isin(np.arange(ids.size), ids))[0])
@@ -147,7 +146,7 @@ def row_order(ids: Array, name: str, path: Path) -> Array:
 
 
 def check_positions(arrays: Mapping[str, Array], x: Any, path: Path) -> None:
-    """FormatError for an array of ids beside `x` in a file of edges that orders its rows otherwise than 0, 1, 2, .."""
+    """Raise FormatError for an array of ids beside `x` in a file of edges that is not 0, 1, 2, .."""
     for name in arrays:
         ids = arrays[name]
         if is_id_name(name) and ids.shape == x.shape[:1] and not _in_order(ids):
@@ -162,7 +161,7 @@ def _in_order(ids: Array, block: int = 1 << 20) -> bool:
 
 
 def check_ends(ids: Array, name: str, rows: NodeRows, count: int, path: Path | str, place: Any = row) -> None:
-    """GraphError for an edge whose end is not among the nodes of a table."""
+    """Raise GraphError for an edge whose end is not among the nodes of a table."""
     beyond = ids.size and int(ids.max()) >= count
     if not beyond and (rows.known is None or bool(rows.known[ids].all())):
         return

@@ -1,4 +1,7 @@
-"""`.npy` and `.npz` without trust: no pickle, and no memory taken for data that the file does not hold."""
+"""`.npy` and `.npz` without trust: no pickle, and no memory taken for data that the file does not hold.
+
+Arrays are read into memory (`read_npz`), or memory-mapped where they lie (`read_npy`, `npz_members`).
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ import math
 import os
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,9 +24,11 @@ from lsprune.errors import FormatError, LspruneError
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.graph import Array
 
-_DEFLATE_RATIO = 1032  # what one byte of a deflate stream can expand to at most
-_HEADER_BYTES = 10_000  # of a .npy header at most, as numpy has it: it is evaluated as Python text
-_DIMENSIONS = 32  # at most, in every version of numpy
+_MAX_DEFLATE_RATIO = 1032  # what one byte of a deflate stream can expand to at most
+_MAX_HEADER_BYTES = 10_000  # of a .npy header at most, as numpy has it: it is evaluated as Python text
+_MAX_DIMENSIONS = 32  # in every version of numpy
+_BLOCK_BYTES = 1 << 22  # read at a time to compare a checksum or to copy an array
+_LOCAL_HEADER = struct.Struct("<4s22xHH")  # a zip member's own header: mark, ..., lengths of its name and extra field
 
 
 @dataclass(frozen=True)
@@ -40,28 +46,101 @@ class Header:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
+@dataclass(frozen=True)
+class Member:
+    """One array of a file, where it lies."""
+
+    name: str
+    path: Path
+    start: int  # where its .npy header begins in the file
+    size: int  # bytes from there to its end
+    header: Header
+    checksum: int | None  # CRC-32 of these bytes, where the file has it
+
+    def array(self) -> Array:
+        """Return the array, memory-mapped and read-only."""
+        header = self.header
+        count, order = math.prod(header.shape), "F" if header.fortran else "C"
+        if count == 0:  # nothing to map
+            empty = np.empty(header.shape, header.dtype)
+            empty.flags.writeable = False
+            return empty.view()
+        flat: Array = np.memmap(self.path, header.dtype, mode="r", offset=self.start + header.length, shape=count)
+        return flat.reshape(header.shape, order=order)  # type: ignore[call-overload, no-any-return]
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield its bytes as they lie in the file, header included."""
+        with self.path.open("rb") as handle:
+            handle.seek(self.start)
+            left = self.size
+            while left:
+                block = handle.read(min(left, _BLOCK_BYTES))
+                if not block:
+                    raise FormatError(f"{self.path}: {self.name}: cut short while it was read")
+                left -= len(block)
+                yield block
+
+    def verify(self) -> None:
+        """Raise FormatError if the bytes do not have the checksum that the file claims for them."""
+        if self.checksum is None:
+            return
+        checksum = 0
+        for block in self.blocks():
+            checksum = zlib.crc32(block, checksum)
+        if checksum != self.checksum:
+            raise FormatError(f"{self.path}: {self.name}: bad CRC-32; damaged")
+
+
 def read_npy(path: Path) -> Array:
-    """The array of a `.npy` file, memory-mapped."""
+    """Return the array of a `.npy` file, memory-mapped."""
+    return npy_member(path).array()
+
+
+def npy_member(path: Path) -> Member:
+    """Return the array of a `.npy` file as a member."""
     with path.open("rb") as handle:
         header = read_header(handle, str(path))
         size = os.fstat(handle.fileno()).st_size
     check_size(header, size, str(path))
-    return map_array(path, header, header.length)
+    return Member(path.name.removesuffix(path.suffix), path, 0, size, header, None)
 
 
-def map_array(path: Path, header: Header, offset: int) -> Array:
-    """The array whose data begins at `offset` of a file, memory-mapped and read-only."""
-    count, order = math.prod(header.shape), "F" if header.fortran else "C"
-    if count == 0:  # nothing to map
-        empty = np.empty(header.shape, header.dtype)
-        empty.flags.writeable = False
-        return empty.view()
-    flat: Array = np.memmap(path, header.dtype, mode="r", offset=offset, shape=count)
-    return flat.reshape(header.shape, order=order)  # type: ignore[call-overload, no-any-return]
+def npz_members(path: Path) -> dict[str, Member]:
+    """Return the arrays of a `.npz` file without compression; FormatError for one that cannot be memory-mapped."""
+    with path.open("rb") as handle:
+        with reading_npz(path):
+            with zipfile.ZipFile(handle) as archive:
+                infos = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+            _refuse_compressed(infos, path)
+            starts = {name: _start(handle.fileno(), info) for name, info in infos.items()}
+        members = {}
+        for name, info in infos.items():
+            handle.seek(starts[name])
+            header = read_header(handle, f"{path}: {name}")
+            header = replace(header, length=header.length - starts[name])
+            check_size(header, info.file_size, f"{path}: {name}")
+            members[name] = Member(name, path, starts[name], info.file_size, header, info.CRC)
+    return members
+
+
+def _refuse_compressed(infos: Mapping[str, zipfile.ZipInfo], path: Path) -> None:
+    for name, info in infos.items():
+        if info.compress_type != zipfile.ZIP_STORED:
+            raise FormatError(
+                f"{path}: array {name!r} is compressed and cannot be memory-mapped; "
+                "write the file with np.savez instead of np.savez_compressed, or as .parquet"
+            )
+
+
+def _start(descriptor: int, info: zipfile.ZipInfo) -> int:
+    mark, name, extra = _LOCAL_HEADER.unpack(os.pread(descriptor, _LOCAL_HEADER.size, info.header_offset))
+    if mark != b"PK\x03\x04":
+        raise ValueError(f"no member at {info.header_offset}")
+    return info.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
 
 
 def read_npz(path: Path, memory: MemoryBudget | None = None) -> dict[str, Array]:
-    """The arrays of a `.npz` file by name; OptionError if they exceed `memory` (default: what is available)."""
+    """Return the arrays of a `.npz` file by name; OptionError if they exceed `memory` (default: what is available)."""
     memory = memory or MemoryBudget.of()
     with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
         members = members_of(archive, os.fstat(handle.fileno()).st_size, path)
@@ -71,7 +150,7 @@ def read_npz(path: Path, memory: MemoryBudget | None = None) -> dict[str, Array]
 
 @contextmanager
 def reading_npz(path: Path) -> Iterator[None]:
-    """A block in which the many errors of a damaged archive become FormatError."""
+    """Turn the many errors of a damaged archive into FormatError."""
     try:
         yield
     except (LspruneError, MemoryError):
@@ -92,14 +171,20 @@ def write_npz(handle: BinaryIO, arrays: Mapping[str, Array], *, compressed: bool
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
+def write_header(stream: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Write the header of a `.npy` file, whose data follows."""
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(stream, {"descr": descr, "fortran_order": False, "shape": shape})
+
+
 def is_compressed(path: Path) -> bool:
-    """Whether a `.npz` file was written with compression."""
+    """Return whether a `.npz` file was written with compression."""
     with zipfile.ZipFile(path) as archive:
         return any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist())
 
 
 def read_header(handle: Any, name: str) -> Header:
-    """The header at the start of a `.npy` stream; object arrays are refused here, before anything is read."""
+    """Return the header at the start of a `.npy` stream; object arrays are refused here, before anything is read."""
     try:
         shape, fortran, dtype = _parse_header(handle)
     except Exception as error:  # numpy evaluates the header as Python text: damage raises nearly anything
@@ -110,20 +195,20 @@ def read_header(handle: Any, name: str) -> Header:
     size = math.prod(side or 1 for side in shape) * dtype.itemsize
     if dtype.itemsize == 0 or dtype.subdtype or any(side < 0 for side in shape) or not 0 < size < 1 << 63:
         raise FormatError(f"{name}: not a readable .npy array (shape {_short(shape)}, type {_short(dtype)})")
-    if len(shape) > _DIMENSIONS:
-        raise FormatError(f"{name}: not a readable .npy array ({len(shape)} dimensions, of {_DIMENSIONS} at most)")
+    if len(shape) > _MAX_DIMENSIONS:
+        raise FormatError(f"{name}: not a readable .npy array ({len(shape)} dimensions, of {_MAX_DIMENSIONS} at most)")
     return Header(shape, fortran, dtype, handle.tell())
 
 
 def _parse_header(handle: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, order and type; the length of the header is checked before it is read."""
+    """Return shape, order and type; the length of the header is checked before it is read."""
     start = handle.read(np.lib.format.MAGIC_LEN)
     version = np.lib.format.read_magic(io.BytesIO(start))
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     field = struct.Struct({(1, 0): "<H", (2, 0): "<I"}[version])
     length = handle.read(field.size)
     (size,) = field.unpack(length)
-    if size > _HEADER_BYTES:
+    if size > _MAX_HEADER_BYTES:
         raise ValueError(f"a header of {size} bytes")
     return readers[version](io.BytesIO(length + handle.read(size)))
 
@@ -134,7 +219,7 @@ def _short(value: object) -> str:
 
 
 def check_size(header: Header, size: int, name: str) -> None:
-    """Nothing; raises where the header claims another size than the file has."""
+    """Raise FormatError if the header claims another size than the file has."""
     if header.length + header.data_bytes != size:
         raise FormatError(
             f"{name}: claims {header.data_bytes} bytes of data and holds {size - header.length}; cut short or damaged"
@@ -142,7 +227,7 @@ def check_size(header: Header, size: int, name: str) -> None:
 
 
 def members_of(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zipfile.ZipInfo]:
-    """The entries of a `.npz` archive by array name; raises where what they claim cannot be."""
+    """Return the entries of a `.npz` archive by array name; FormatError if what they claim cannot be."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -161,7 +246,7 @@ def _check_member(info: zipfile.ZipInfo, name: str) -> None:
     if info.compress_type == zipfile.ZIP_STORED:
         possible = info.file_size == info.compress_size
     elif info.compress_type == zipfile.ZIP_DEFLATED:
-        possible = info.file_size <= _DEFLATE_RATIO * info.compress_size
+        possible = info.file_size <= _MAX_DEFLATE_RATIO * info.compress_size
     else:
         raise FormatError(f"{name}: compression method {info.compress_type} is not one that numpy writes")
     if not possible:
@@ -183,7 +268,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Array
 
 
 def member_info(name: str, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
-    """The entry of a member about to be written."""
+    """Return the entry of a member about to be written."""
     info = zipfile.ZipInfo(name)  # its date is fixed (1980), so that equal arrays give equal files
     info.compress_type = method
     return info

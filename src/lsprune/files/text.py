@@ -1,139 +1,239 @@
 """Edge lists as text: `.csv`, `.tsv`, and the white-space lists of SNAP and others, plain, gzipped or as zstd.
 
-Kept lines are written back byte for byte when the format stays the same: what pruning does not need it does not parse,
-so that `007` stays `007`. A file whose last line has no line break is refused, because that is what a file cut short
-looks like.
+Files are read by blocks of whole lines, in memory as in streaming. Kept lines are written back byte for byte when the
+format stays the same.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import re
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from lsprune.errors import FormatError
-from lsprune.files.content import Edges, choose, need
-from lsprune.files.memory_budget import MemoryBudget, show_size
-from lsprune.files.parquet import first_line, from_table, write_table
+from lsprune.files.arrow_columns import first_line, numbers
+from lsprune.files.columns import need, stack
+from lsprune.files.compression import packed
+from lsprune.files.edge_files import EdgeFiles, Kept, LoadedEdges, Piece, Shard, check_rows, split_nodes
+from lsprune.files.edge_options import EdgeOptions
+from lsprune.files.edge_tables import write_table
+from lsprune.files.ids import MAP_IDS
+from lsprune.files.memory_budget import MemoryBudget
+from lsprune.files.suffixes import uncompressed
+from lsprune.files.text_lines import (
+    SEPARATORS,
+    Layout,
+    Lines,
+    first_edge,
+    layout_of,
+    parse_lines,
+    read_lines,
+    refuse_wrong_ids,
+    wrong_line,
+)
 from lsprune.graph import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_SEPARATOR = {".csv": ",", ".tsv": "\t"}  # any other suffix: white space
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-_BREAK = ord("\n")
-# by byte: a table is read several times faster than np.isin compares
-_COMMENT, _INK = (np.isin(np.arange(256), list(some)) for some in (b"#%", set(range(256)) - set(b" \t\r\n")))
-NO_EDGES = b"# no edges\n"
-_READ = 1 << 20  # bytes read at a time
-MARK = b"\xef\xbb\xbf"  # a byte order mark, as spreadsheets write it
+_STREAM_BYTES = 1 << 22  # of text in memory at a time at most
+_LOAD_BYTES = 1 << 24  # of text parsed at a time where all of it stays in memory
+_FIRST_BYTES = 1 << 16  # looked at to find the columns and the length of a line
+_NO_EDGES = b"# no edges\n"
 
 
-@dataclass(frozen=True)
-class Layout:
-    """What the first line that is no comment tells about a text file."""
+class TextFiles(EdgeFiles):
+    """The lines of one or more text files. How many there are is known only after they were read once."""
 
-    path: Path
-    suffix: str  # without .gz or .zst
-    header: bytes  # that line, when it names the columns
-    separator: str  # "" = white space
-    columns: tuple[str, ...]
-    ends: tuple[str, str]
+    def __init__(self, paths: Sequence[Path], names: Sequence[str], options: EdgeOptions) -> None:
+        self.inputs, self._shard_names = tuple(paths), tuple(names)
+        self._edge_attr = tuple(options.edge_attr)
+        self.nodes, self.limits = split_nodes(options.num_nodes, options.two_kinds)
+        firsts = [first_edge(path, _FIRST_BYTES) for path in paths]
+        self._line_bytes = max(length for _, length in firsts)  # about
+        # a file without a line, as engines that write one file per task leave them, has no columns to compare
+        lead = next((file for file, (line, _) in enumerate(firsts) if line), 0)
+        first = layout_of(firsts[lead][0], paths[lead], options.source, options.target)
+        self._layouts = [
+            layout_of(line, path, *first.ends) if line else replace(first, path=path, header=b"")
+            for path, (line, _) in zip(paths, firsts, strict=True)
+        ]
+        self.names = self.labels = first.ends
+        for layout in self._layouts:
+            need(layout.columns, self._edge_attr, layout.path)
+        self.dtype = np.dtype(np.int64)
+        self._counts: list[int | None] = [None] * len(paths)
+        self._types: dict[str, Any] = {}
+
+    def prepare(self) -> None:
+        """Read all files where they have attributes: whether a column is whole numbers shows only at its end."""
+        self._types = self._numeric()
+        dtypes = [kind.to_pandas_dtype() for kind in self._types.values()]
+        if dtypes:
+            self.attr_shape, self.attr_dtype = () if len(dtypes) == 1 else (len(dtypes),), np.result_type(*dtypes)
+        # the text itself, the marks on its bytes, the place of its lines, and the values
+        self.row_bytes = 4 * self._line_bytes + 24 + 8 * (2 + len(dtypes))
 
     @property
-    def comments_anywhere(self) -> bool:
-        """Whether a comment may stand below the top."""
-        return self.suffix not in _SEPARATOR
+    def edges(self) -> int | None:
+        """Number of edges once all files were read to their end."""
+        counts = [count for count in self._counts if count is not None]
+        return sum(counts) if len(counts) == len(self._counts) else None
+
+    @property
+    def shards(self) -> tuple[Shard, ...]:
+        """One for each file, of the same name; files that nobody has read yet are read to count their lines."""
+        for file, count in enumerate(self._counts):
+            if count is None:
+                for _ in self._lines(file, _STREAM_BYTES):
+                    pass
+        first, shards = 0, []
+        for name, count in zip(self._shard_names, self._counts, strict=True):
+            shards.append(Shard(name, first, first + (count or 0)))
+            first += count or 0
+        return tuple(shards)
+
+    def has_edges(self, path: Path) -> bool:
+        """Return whether a file has any line that is an edge."""
+        return any(len(lines) for lines in self._lines(self.inputs.index(path), _FIRST_BYTES))
+
+    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+        """Yield the edges of all files, parsed by Arrow."""
+        import pyarrow as pa
+
+        ends = dict.fromkeys(self.names, pa.string() if spelled else pa.int64())
+        first = 0
+        for file in range(len(self.inputs)):
+            for lines in self._lines(file, self._block_bytes(rows)):
+                piece, _ = _piece(lines, first, ends, self._types if attributes else {})
+                yield replace(piece, source=_trimmed(piece.source), target=_trimmed(piece.target)) if spelled else piece
+                first += len(lines)
+
+    def load(self, memory: MemoryBudget) -> LoadedEdges:
+        """Read all blocks, and keep their lines to write them back."""
+        import pyarrow as pa
+
+        ends, attributes = dict.fromkeys(self.names, pa.int64()), dict.fromkeys(self._edge_attr)
+        blocks: list[Lines] = []
+        sources, targets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        columns: dict[str, list[Array]] = {name: [] for name in self._edge_attr}
+        for lines in self._lines(0, _LOAD_BYTES, memory):
+            piece, values = _piece(lines, 0, ends, attributes)
+            sources.append(self.check_end(0, piece))
+            targets.append(self.check_end(1, piece))
+            for name in columns:
+                columns[name].append(values[name])
+            blocks.append(lines)
+        content = TextContent(self._layouts[0], tuple(blocks))
+        attr = stack([_joined(parts, name, self.inputs[0]) for name, parts in columns.items()])
+        source, target = np.concatenate(sources), np.concatenate(targets)
+        return self.loaded(content, source, target, edge_attr=attr, place=content.place)
+
+    def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
+        """Write the kept lines as they are, under the header of their file."""
+        check_rows(rows)
+        file = self._shard_names.index(shard.name)
+        path, layout = self.inputs[file], self._layouts[file]
+        at, written = shard.first, 0
+
+        def bodies() -> Iterator[bytes]:
+            nonlocal at, written
+            for lines in self._lines(file, self._block_bytes(rows)):
+                mask = kept(at, at + len(lines))
+                at, written = at + mask.shape[0], written + int(np.count_nonzero(mask))
+                yield lines.body(mask)
+
+        write_lines(handle, path.name.lower(), layout.header, bodies())
+        if at != shard.last:
+            raise FormatError(f"{path}: had {shard.last - shard.first} edges and has {at - shard.first} now")
+        return at - shard.first, written
+
+    def _block_bytes(self, rows: int) -> int:
+        return min(_STREAM_BYTES, rows * self._line_bytes)
+
+    def _lines(self, file: int, size: int, memory: MemoryBudget | None = None) -> Iterator[Lines]:
+        """Yield the edges of one file in blocks; at its end their number is kept."""
+        count = 0
+        for lines in read_lines(self._layouts[file], size, memory):
+            yield lines
+            count += len(lines)
+        self._counts[file] = count
+
+    def _numeric(self) -> dict[str, Any]:
+        """Return the Arrow type of each attribute, as in memory: whole numbers as long as no line has a decimal."""
+        import pyarrow as pa
+
+        kinds: dict[str, set[str]] = {name: set() for name in self._edge_attr}
+        for file, path in enumerate(self.inputs if self._edge_attr else ()):
+            for lines in self._lines(file, _STREAM_BYTES):
+                table = _parse(lines, dict.fromkeys(self._edge_attr))
+                for name in self._edge_attr:
+                    kinds[name].add(numbers(table[name], name, path, lines.place).dtype.name)
+        for name, names in kinds.items():
+            _refuse_mixed(names, name, self.inputs[0])
+        types = {"bool": pa.bool_(), "int64": pa.int64(), "float64": pa.float64()}
+        # the smallest name: bool (alone), float64, int64
+        return {name: types[min(names, default="int64")] for name, names in kinds.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
-    """Lines of a text file, one for each edge."""
+class TextContent:
+    """All lines of a text file."""
 
     layout: Layout
-    data: Array  # [bytes] uint8: the whole file, or the block of it that these lines are in
-    starts: Array  # [E] where each edge's line begins, and
-    stops: Array  # [E] ends, line break included
-    numbers: Array  # [E] line numbers in the file, from 1
+    blocks: tuple[Lines, ...]
 
     def check(self, nodes: tuple[int, ...]) -> None:
-        """Nothing: every column belongs to the edges."""
+        """Do nothing: every column belongs to the edges."""
 
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept lines as they are, or as rows of a table where the format changes."""
-        header = self.layout.header
         if uncompressed(suffix) != self.layout.suffix:
             import pyarrow as pa
 
-            write_table(handle, suffix, self._all_columns().filter(pa.array(mask)), self.layout.ends)
+            write_table(handle, suffix, self._table().filter(pa.array(mask)), self.layout.ends)
             return
-        with packed(handle, suffix) as sink:
-            body = self.body(mask)
-            sink.write(header + body if header or body else NO_EDGES)
-
-    def body(self, mask: Array | None = None) -> bytes:
-        """The bytes of the kept lines, or of all of them."""
-        starts, stops = (self.starts, self.stops) if mask is None else (self.starts[mask], self.stops[mask])
-        if starts.size == 0:
-            return b""
-        if mask is None and np.array_equal(starts[1:], stops[:-1]):
-            return bytes(self.data[starts[0] : stops[-1]].data)
-        # +1 where a kept line begins, -1 where it ends: the running sum marks its bytes.
-        edge = np.zeros(self.data.shape[0] + 1, np.int8)
-        edge[starts] += 1
-        edge[stops] -= 1
-        return self.data[np.cumsum(edge[:-1], dtype=np.int8).view(np.bool_)].tobytes()
+        borders = self._borders()
+        masks = (mask[lo : lo + len(lines)] for lo, lines in zip(borders, self.blocks, strict=False))
+        bodies = (lines.body(part) for lines, part in zip(self.blocks, masks, strict=True))
+        write_lines(handle, suffix, self.layout.header, bodies)
 
     def place(self, position: int) -> str:
-        """How the line of an edge is named in an error."""
-        return f"line {int(self.numbers[position])}"
+        """Return how an error names the line of an edge."""
+        block = int(np.searchsorted(self._borders(), position, "right")) - 1
+        return self.blocks[block].place(position - self._borders()[block])
 
-    def parse(self, columns: tuple[str, ...], types: Mapping[str, Any]) -> pa.Table:
-        """The named columns as an Arrow table; raises pyarrow's own error where a value does not fit its type."""
-        import pyarrow as pa
-        from pyarrow import csv as arrow_csv
+    def _borders(self) -> list[int]:
+        return list(accumulate((len(lines) for lines in self.blocks), initial=0))
 
-        body, separator = self.body(), self.layout.separator
-        if not body:
-            return pa.table({name: pa.array([], types.get(name, pa.null())) for name in columns})
-        table = arrow_csv.read_csv(
-            pa.py_buffer(body if separator else _single_spaces(body)),
-            read_options=arrow_csv.ReadOptions(column_names=list(self.layout.columns)),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator or " ", quote_char='"' if separator else False),
-            convert_options=arrow_csv.ConvertOptions(include_columns=list(columns), column_types=dict(types)),
-        )
-        if table.num_rows != self.starts.shape[0]:
-            raise FormatError(f"{self.layout.path}: line breaks inside quotes are not supported; use Parquet")
-        return table
-
-    def _all_columns(self) -> pa.Table:
+    def _table(self) -> pa.Table:
         import pyarrow as pa
 
-        columns = self.layout.columns
-        integers = {name: pa.int64() for name in self.layout.ends}
+        body, types = b"".join(lines.body() for lines in self.blocks), dict.fromkeys(self.layout.columns)
+        ends = dict.fromkeys(self.layout.ends, pa.int64())
         try:
-            return self.parse(columns, integers)
+            return parse_lines(body, self.layout, types | ends)
         except pa.ArrowInvalid:  # a type guessed from the first lines does not hold further on
-            return self.parse(columns, {name: pa.string() for name in columns} | integers)
+            return parse_lines(body, self.layout, dict.fromkeys(types, pa.string()) | ends)
 
 
-def read(path: Path, source: str | None, target: str | None, edge_attr: tuple[str, ...], memory: MemoryBudget) -> Edges:
-    """The edges of a text file."""
-    lines = _lines(path, source, target, memory)
-    ends = lines.layout.ends
-    need(list(lines.layout.columns), edge_attr, path)
-    wanted = tuple(dict.fromkeys((*ends, *edge_attr)))
-    return from_table(_parse(lines, wanted), ends, edge_attr, path, lines, lines.place)
+def write_lines(handle: BinaryIO, suffix: str, header: bytes, bodies: Iterable[bytes]) -> None:
+    """Write lines under their header, compressed as the suffix says; a file without either gets a comment."""
+    empty = not header
+    with packed(handle, suffix) as sink:
+        sink.write(header)
+        for body in bodies:
+            sink.write(body)
+            empty = empty and not body
+        if empty:
+            sink.write(_NO_EDGES)
 
 
 def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, str]) -> None:
@@ -141,7 +241,7 @@ def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, 
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
-    separator = _SEPARATOR.get(uncompressed(suffix), "")
+    separator = SEPARATORS.get(uncompressed(suffix), "")
     if not separator:
         table = table.select([*ends, *(name for name in table.column_names if name not in ends)])
         _check_plain(table)
@@ -157,199 +257,51 @@ def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, 
         sink.write(content.getbuffer())
 
 
-def layout_of(first: bytes, path: Path, source: str | None, target: str | None) -> Layout:
-    """The layout of a file whose first line that is neither blank nor a comment is `first` (b"": it has none)."""
-    suffix = uncompressed(path.name.lower())
-    suffix = suffix[suffix.rindex(".") :]
-    separator = _SEPARATOR.get(suffix, "," if b"," in first else "")
-    fields = _fields(first, separator, path)
-    names = _header(fields)
-    columns = names or ("source", "target", *(f"column_{i}" for i in range(2, len(fields))))
-    if fields and len(fields) < 2:
-        raise FormatError(f"{path}: needs two columns for the ends of an edge, got one ({fields[0][:40]!r})")
-    ends = choose(list(columns), source, target, path)
-    return Layout(path, suffix, b"" if names is None else first, separator, columns, ends)
+def _piece(
+    lines: Lines, first: int, ends: Mapping[str, Any], attributes: Mapping[str, Any]
+) -> tuple[Piece, dict[str, Array]]:
+    """Return the ends and attributes of some lines, and each attribute by its name; types are as in `Lines.parse`."""
+    table, path = _parse(lines, {**attributes, **ends}), lines.layout.path
+    source, target = (table[name] for name in ends)
+    values = {name: numbers(table[name], name, path, lines.place) for name in attributes}
+    return Piece(path, first, source, target, stack(list(values.values())), lines.place), values
 
 
-def edge_lines(data: Array, anywhere: bool, top: bool = True) -> tuple[Array, Array, Array]:
-    """Starts, stops and numbers of the lines that are neither blank nor comments, and blocks of whole lines likewise.
+def _parse(lines: Lines, types: Mapping[str, Any]) -> pa.Table:
+    """Return columns of some lines; FormatError names the line at fault."""
+    import pyarrow as pa
 
-    In white-space lists a comment may stand `anywhere`; in CSV only at the `top`, since further down `#` may be data.
-    """
-    stops = np.flatnonzero(data == _BREAK) + 1
-    starts = np.concatenate([[0], stops[:-1]])
-    full = np.logical_or.reduceat(_INK[data], starts)
-    comment = _COMMENT[data[starts]]
-    if not anywhere:
-        comment = np.logical_and.accumulate(comment | ~full) & comment & top
-    real = full & ~comment
-    return starts[real], stops[real], np.flatnonzero(real) + 1
+    try:
+        return lines.parse(types)
+    except pa.ArrowException as error:
+        damage = error
+    if pa.int64() in (types.get(name) for name in lines.layout.ends):
+        refuse_wrong_ids(lines, MAP_IDS)
+    try:
+        # The ends are sound, so an attribute turned from whole numbers to decimals further on than Arrow looks.
+        return lines.parse({name: kind or pa.float64() for name, kind in types.items()})
+    except pa.ArrowException:
+        fault = wrong_line(lines) or f"not a readable edge list ({first_line(damage)})"
+        raise FormatError(f"{lines.layout.path}: {fault}") from None
 
 
-def explain(lines: Lines, hint: str = "") -> None:
-    """Raise with the line at fault, when it has the wrong number of fields or one of its ends is no whole number."""
+def _joined(parts: list[Array], name: str, path: Path) -> Array:
+    """Return the values of a column, whole numbers as long as no block has a decimal."""
+    _refuse_mixed({part.dtype.name for part in parts}, name, path)
+    return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _refuse_mixed(dtypes: set[str], name: str, path: Path) -> None:
+    if "bool" in dtypes and len(dtypes) > 1:
+        raise FormatError(f"{path}: column {name!r} has both numbers and true or false")
+
+
+def _trimmed(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    ends, path = lines.layout.ends, lines.layout.path
-    try:
-        table = lines.parse(ends, {name: pa.string() for name in ends})
-    except pa.ArrowException as damage:
-        raise FormatError(f"{path}: {odd_line(lines) or first_line(damage)}") from None
-    for name in ends:
-        fits = pc.match_substring_regex(table[name], r"^\s*-?\d{1,18}\s*$")
-        wrong = pc.index(fits, False).as_py()
-        if wrong >= 0:
-            value = table[name][wrong].as_py()[:40]
-            where = f"{path}: column {name!r}, {lines.place(wrong)}"
-            raise FormatError(f"{where}: ids must be whole numbers in 63 bits, got {value!r}{hint}")
-
-
-def uncompressed(name: str) -> str:
-    """A name or suffix without that of its compression."""
-    return name.removesuffix(".gz").removesuffix(".zst")
-
-
-@contextmanager
-def unpacked(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes as a stream, without their compression; damage in that is a FormatError."""
-    name = path.name.lower()
-    with path.open("rb") as raw:
-        if name.endswith(".gz"):
-            with _damaged(path, "gzip"), gzip.GzipFile(fileobj=raw) as stream:
-                yield cast(BinaryIO, stream)
-        elif name.endswith(".zst"):
-            import pyarrow as pa
-
-            with _damaged(path, "zstd"), pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), "zstd") as stream:
-                yield stream
-        else:
-            yield raw
-
-
-@contextmanager
-def packed(handle: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
-    """A stream into `handle` that compresses as the suffix says; the same bytes for the same content."""
-    if suffix.endswith(".gz"):
-        # no name, no date: same bytes
-        with gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as stream:
-            yield cast(BinaryIO, stream)
-    elif suffix.endswith(".zst"):
-        import pyarrow as pa
-
-        with pa.CompressedOutputStream(pa.PythonFile(_StaysOpen(handle), mode="w"), "zstd") as stream:
-            yield stream
-    else:
-        yield handle
-
-
-class _StaysOpen(io.RawIOBase):
-    """A handle as Arrow may close it: the one underneath is flushed and renamed afterwards."""
-
-    def __init__(self, handle: BinaryIO) -> None:
-        self._handle = handle
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._handle.write(data)
-
-
-@contextmanager
-def _damaged(path: Path, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except FormatError:
-        raise
-    except (EOFError, OSError, zlib.error) as error:
-        raise FormatError(f"{path}: not a readable {kind} file ({first_line(error)})") from None
-
-
-def _lines(path: Path, source: str | None, target: str | None, memory: MemoryBudget) -> Lines:
-    data = _read_bytes(path, memory)
-    suffix = Path(uncompressed(path.name.lower())).suffix
-    starts, stops, numbers = edge_lines(data, anywhere=suffix not in _SEPARATOR)
-    layout = layout_of(bytes(data[starts[0] : stops[0]].data) if starts.size else b"", path, source, target)
-    skip = 1 if layout.header else 0
-    return Lines(layout, data, starts[skip:], stops[skip:], numbers[skip:])
-
-
-def _parse(lines: Lines, wanted: tuple[str, ...]) -> pa.Table:
-    import pyarrow as pa
-
-    integers = {name: pa.int64() for name in lines.layout.ends}
-    try:
-        return lines.parse(wanted, integers)
-    except pa.ArrowException:
-        explain(lines)
-        # The ends are sound, so an attribute turned from whole numbers to decimals further on than Arrow looks.
-        floats = {name: pa.float64() for name in wanted if name not in lines.layout.ends}
-        try:
-            return lines.parse(wanted, integers | floats)
-        except pa.ArrowException as again:
-            raise FormatError(f"{lines.layout.path}: not a readable edge list ({first_line(again)})") from None
-
-
-def odd_line(lines: Lines) -> str | None:
-    """What is wrong with the first line that has another number of fields than the columns."""
-    count = len(lines.layout.columns)
-    for i in range(lines.starts.shape[0]):
-        line = bytes(lines.data[lines.starts[i] : lines.stops[i]].data)
-        with suppress(FormatError):
-            fields = len(_fields(line, lines.layout.separator, lines.layout.path))
-            if fields != count:
-                return f"{lines.place(i)}: {fields} fields where {count} are expected"
-    return None
-
-
-def _read_bytes(path: Path, memory: MemoryBudget) -> Array:
-    raw = bytearray()
-    with unpacked(path) as stream:
-        # how long a compressed file is shows only as it is read
-        while block := stream.read(min(_READ, memory.left - len(raw) + 1)):
-            raw += block
-            if len(raw) > memory.left:
-                raise memory.refusal(f"needs more than {show_size(memory.left)}", path)
-    memory.take(len(raw), path)
-    del raw[: len(MARK) if raw.startswith(MARK) else 0]
-    if not raw:
-        raise empty(path)
-    if not raw.endswith(b"\n"):
-        raise cut_short(path)
-    return np.frombuffer(raw, np.uint8)
-
-
-def empty(path: Path) -> FormatError:
-    """The error for a file without a byte."""
-    return FormatError(f"{path}: the file is empty")
-
-
-def cut_short(path: Path) -> FormatError:
-    """The error for a file that ends within a line."""
-    return FormatError(f"{path}: cut short? The last line has no line break; add one if the file is whole")
-
-
-def _fields(line: bytes, separator: str, path: Path) -> list[str]:
-    try:
-        text = line.decode().strip("\r\n")
-        if not separator:
-            return text.split()
-        return [field.strip() for field in next(csv.reader([text], delimiter=separator), [])]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"{path}: not readable as UTF-8 text ({first_line(error)})") from None
-
-
-def _header(fields: list[str]) -> tuple[str, ...] | None:
-    # One of the first two fields is no number: such a line can be no edge of a list without a header.
-    return tuple(fields) if any(not _NUMBER.fullmatch(field) for field in fields[:2]) else None
-
-
-def _single_spaces(body: bytes) -> bytes:
-    body = body.replace(b"\t", b" ").replace(b"\r", b"")
-    while b"  " in body:
-        body = body.replace(b"  ", b" ")
-    return body.replace(b"\n ", b"\n").replace(b" \n", b"\n").removeprefix(b" ")
+    trimmed = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
 
 
 def _check_plain(table: pa.Table) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import read_edges
 from lsprune.files import suffix_of as edge_suffix
-from lsprune.files.content import need, row, stack
+from lsprune.files.columns import need, stack
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import id_column, is_id_name, node_columns, row_order
 from lsprune.files.npy import read_npy, read_npz
-from lsprune.files.npz import is_matrix, to_matrix
+from lsprune.files.sparse_matrix import is_matrix, to_matrix
 from lsprune.graph import Array, Graph
 
 MASKS = ("train_mask", "val_mask", "test_mask")
@@ -182,16 +182,16 @@ def _id_may_be_elsewhere(files: UserGraphFiles, path: Path) -> bool:
 def _ids(values: Any, name: str, path: Path) -> Array:
     if not hasattr(values, "type"):
         return np.asarray(values)
-    from lsprune.files.parquet import integers
+    from lsprune.files.arrow_columns import integers
 
-    return integers(values, name, path, row)
+    return integers(values, name, path)
 
 
 def _reordered(values: Any, order: Array) -> Any:
     """Return the rows in this order; an array with another number of rows is not about nodes and stays as it is."""
     if not hasattr(values, "type"):
         return values[order] if getattr(values, "shape", ())[:1] == order.shape else values
-    from lsprune.files.parquet import take_rows
+    from lsprune.files.arrow_columns import take_rows
 
     return take_rows(values, order)
 
@@ -221,7 +221,7 @@ def _features(columns: Columns, other_roles: set[str], x: tuple[str, ...], path:
             others = ", ".join(candidates)
             raise FormatError(f"{path}: features must be an array x, or the only other array, got {others}")
         return columns[names[0]] if len(names) == 1 else stack([np.asarray(columns[name]) for name in names])
-    from lsprune.files.parquet import is_list, numbers
+    from lsprune.files.arrow_columns import is_list, numbers
 
     if not candidates:
         raise FormatError(f"{path}: features must be columns of numbers, got none beside {', '.join(columns)}")

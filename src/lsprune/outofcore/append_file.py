@@ -1,4 +1,4 @@
-"""Arrays whose length is not known before they are complete: appended to a file, then mapped."""
+"""Files to which rows are appended while their number is not known; complete, they are mapped as an array."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from lsprune.files.atomic_write import create_new
 from lsprune.graph import Array
 
 
-class Spool:
-    """Rows of one kind on their way into a file."""
+class AppendFile:
+    """Rows of one type and shape on their way into a file."""
 
     def __init__(self, path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> None:
         self.path, self.dtype, self.shape = path, np.dtype(dtype), shape
         self.handle, self.size, self.crc = create_new(path), 0, 0
 
     def add(self, rows: Array) -> None:
-        """Append some rows."""
+        """Append rows."""
         data = np.ascontiguousarray(rows, self.dtype).reshape(-1).view(np.uint8).data
         self.size, self.crc = self.size + data.nbytes, zlib.crc32(data, self.crc)
         self.handle.write(data)
 
     def close(self) -> Array:
-        """All rows, mapped for reading."""
+        """Return all rows, on the disk and mapped for reading."""
         self.handle.flush()
         os.fsync(self.handle.fileno())  # before the journal says that it is there
         self.handle.close()
-        return reopened(self.path, self.dtype, self.shape)
+        return map_rows(self.path, self.dtype, self.shape)
 
 
-def reopened(path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
-    """The rows that a spool wrote, mapped for reading."""
+def map_rows(path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
+    """Return the rows that were appended to a file, mapped for reading."""
     if path.stat().st_size == 0:
         return np.zeros((0, *shape), dtype)
     flat = np.memmap(path, np.dtype(dtype), mode="r")

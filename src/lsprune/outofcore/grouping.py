@@ -59,7 +59,7 @@ class Counter:
         self.balance += int(self.runtime.module.balance(neighbour, owner, 0, owner.shape[0]))
 
     def result(self) -> Counted:
-        """What was counted."""
+        """Return what was counted."""
         undirected = self.balance % 2**64 == 0 and not self.bipartite
         slots = int(self.counts.sum())
         return Counted(self.edges, slots, max(self.ends), self.ordered, undirected, self.ends, self.loops)
@@ -69,7 +69,7 @@ def grouped(
     ends: Ends, counts: Array, edges: int, nodes: int, work: Work, runtime: Runtime, *, skip: bool,
     names: tuple[str, str, str] = NAMES, neighbours: int | None = None,
 ) -> Owned:  # fmt: skip
-    """The edges by owner, each owner's in the order they came, as arrays of `work` under these names.
+    """Return the edges by owner, each owner's in the order they came, as arrays of `work` under these names.
 
     `nodes` are those that may own an edge, `neighbours` those that may be at its other end (default: the same).
     """

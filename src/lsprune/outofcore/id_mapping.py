@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from lsprune.errors import FormatError, GraphError, OptionError
-from lsprune.files.batches.base import EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
-from lsprune.files.batches.parquet import writing
+from lsprune.files.arrow_columns import refuse_null
+from lsprune.files.columns import Place
+from lsprune.files.edge_files import EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
 from lsprune.files.manifest import Entry, hashed_write
 from lsprune.files.node_table import NodeRows
-from lsprune.files.parquet import refuse_null
+from lsprune.files.parquet import writing
 from lsprune.graph import Array
 from lsprune.outofcore.node_features import Block, NodeTable, place_nodes
 
-_CHUNK = 1 << 20  # rows of the mapping written at a time
-_ROW = 72  # bytes a row takes on its way from ids to numbers: both ends in turn, their order, and a table of them
+_CHUNK_ROWS = 1 << 20  # rows of the mapping written at a time
+_ROW_BYTES = 72  # that a row takes on its way from ids to numbers: both ends in turn, their order, and a table of them
 
 
 class Numbering(ABC):
@@ -35,14 +37,14 @@ class Numbering(ABC):
 
     @abstractmethod
     def find(self, ids: Any) -> Array | None:
-        """The numbers `[n]` int64 of ids (Arrow, distinct); None where one has none."""
+        """Return the numbers `[n]` int64 of ids (Arrow, distinct); None where one has none."""
 
     @abstractmethod
     def chunks(self) -> Iterator[Any]:
-        """All ids in the order of their numbers, as Arrow arrays."""
+        """Yield all ids in the order of their numbers, as Arrow arrays."""
 
     def value(self, number: int) -> Any:
-        """The id that has this number."""
+        """Return the id that has this number."""
         first = 0
         for ids in self.chunks():
             if number < first + len(ids):
@@ -52,11 +54,11 @@ class Numbering(ABC):
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many ids are numbered."""
+        """Return how many ids are numbered."""
 
     @abstractmethod
     def memory(self) -> int:
-        """About the bytes it takes at most when the next ids are added."""
+        """Return about the bytes it takes at most when the next ids are added."""
 
 
 Numberings = tuple[Numbering, Numbering]  # of sources and of targets; one object twice where they are one kind
@@ -77,23 +79,17 @@ class Words(Numbering):
         self._text += mean * (len(numbers) - before)
 
     def find(self, ids: Any) -> Array | None:
-        """The numbers of strings."""
-        found = [self._numbers.get(word, -1) for word in ids.to_pylist()]
-        array = np.array(found, np.int64)
-        return None if array.size and array.min() < 0 else array
+        """Return the numbers of strings."""
+        numbers = np.array([self._numbers.get(word, -1) for word in ids.to_pylist()], np.int64)
+        return None if numbers.size and numbers.min() < 0 else numbers
 
     def chunks(self) -> Iterator[Any]:
-        """Strings in order: a dictionary keeps that in which they came."""
+        """Yield strings in order: a dictionary keeps that in which they came."""
         import pyarrow as pa
 
-        some = []
-        for word in self._numbers:
-            some.append(word)
-            if len(some) == _CHUNK:
-                yield pa.array(some, self.kind)
-                some = []
-        if some:
-            yield pa.array(some, self.kind)
+        words = iter(self._numbers)
+        while chunk := list(islice(words, _CHUNK_ROWS)):
+            yield pa.array(chunk, self.kind)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -129,19 +125,19 @@ class Integers(Numbering):
             self._runs.append((values[order], numbers[order]))
 
     def find(self, ids: Any) -> Array | None:
-        """The numbers of integers."""
-        found = self._look(ids.to_numpy())
-        return None if found.size and found.min() < 0 else found
+        """Return the numbers of integers."""
+        numbers = self._look(ids.to_numpy())
+        return None if numbers.size and numbers.min() < 0 else numbers
 
     def chunks(self) -> Iterator[Any]:
-        """Integers in the order of their numbers."""
+        """Yield integers in the order of their numbers."""
         import pyarrow as pa
 
         ordered = np.empty(self._count, np.int64)
         for values, numbers in self._runs:
             ordered[numbers] = values
-        for lo in range(0, self._count, _CHUNK):
-            yield pa.array(ordered[lo : lo + _CHUNK])
+        for lo in range(0, self._count, _CHUNK_ROWS):
+            yield pa.array(ordered[lo : lo + _CHUNK_ROWS])
 
     def __len__(self) -> int:
         return self._count
@@ -176,7 +172,7 @@ class MappedEdges(EdgeFiles):
         counts = (len(numberings[0]), len(numberings[1]))
         self.nodes, self.limits = split_nodes(counts if files.limits is not None else counts[0], False)
         self.inputs, self.names, self.labels = files.inputs, files.names, files.labels
-        self.row_bytes = files.row_bytes + _ROW
+        self.row_bytes = files.row_bytes + _ROW_BYTES
         self.attr_shape, self.attr_dtype = files.attr_shape, files.attr_dtype
         self.features, self.end_features = files.features, files.end_features
         self.dtype = np.dtype(np.int32 if max(counts) <= np.iinfo(np.int32).max else np.int64)
@@ -201,7 +197,7 @@ class MappedEdges(EdgeFiles):
         self._files.check_arrays(nodes)
 
     def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
-        """The edges with the numbers of their ids."""
+        """Yield the edges with the numbers of their ids."""
         for piece in self._files.pieces(rows, attributes, spelled=True):
             both = []
             for numbering, (ids, codes) in zip(self._numberings, _distinct(piece, self._files), strict=False):
@@ -219,7 +215,7 @@ class MappedEdges(EdgeFiles):
         return self._files.write_shard(shard, handle, kept, rows)
 
     def number(self, block: Block, name: str, end: int = 0) -> Array:
-        """The numbers of the nodes in some rows of the table of nodes of an end."""
+        """Return the numbers of the nodes in rows of the table of nodes of an end."""
         ids = _table_ids(block, name, self._numberings[end])
         coded = ids.dictionary_encode()
         numbers = self._numberings[end].find(coded.dictionary)
@@ -228,7 +224,7 @@ class MappedEdges(EdgeFiles):
         return np.asarray(numbers[coded.indices.to_numpy()])
 
     def place(self, table: NodeTable, end: int, out: Path) -> NodeRows:
-        """The rows of a table with ids in the places of their nodes; GraphError where it lacks an id of the edges."""
+        """Return the rows of a table in the places of their nodes; GraphError if it lacks an id of the edges."""
         numbering = self._numberings[end]
         rows = place_nodes(table, len(numbering), lambda block, name: self.number(block, name, end), out)
         known = None if rows.known is None else rows.known[: self.named[end]]
@@ -247,7 +243,7 @@ def map_ids(
     name: str | None = None,
     tables: tuple[NodeTable | None, NodeTable | None] = (None, None),
 ) -> MappedEdges:
-    """The edge list with its ids numbered 0..N-1, in the order of first appearance, a row's source before its target.
+    """Return the edge list with its ids numbered 0..N-1 as they first appear, a row's source before its target.
 
     Args:
         files: what `open_edges` gives; ids are strings, or integers that need not be small or close.
@@ -259,36 +255,36 @@ def map_ids(
         tables: of the sources (or of all nodes) and of the targets; ids that no edge has get the next numbers.
     """
     check_rows(rows)
-    found: list[Numbering] = []
+    appeared: list[Numbering] = []  # of both ends, or of each
     read = 0
     for piece in files.pieces(rows, attributes=False, spelled=True):
         both = _distinct(piece, files)
-        found = found or [_numbering(ids.type) for ids, _ in both]
-        for numbering, (ids, _) in zip(found, both, strict=True):
+        appeared = appeared or [_numbering(ids.type) for ids, _ in both]
+        for numbering, (ids, _) in zip(appeared, both, strict=True):
             numbering.add(ids)
         read += len(piece.source)
-        if sum(numbering.memory() for numbering in found) > memory:
-            raise OptionError(_too_many(found, memory, read, files.edges, piece.path))
-    numberings = _pair(found, files.limits is not None)
+        if sum(numbering.memory() for numbering in appeared) > memory:
+            raise OptionError(_too_many(appeared, memory, read, files.edges, piece.path))
+    numberings = _pair(appeared, files.limits is not None)
     named = (len(numberings[0]), len(numberings[1]))
     for numbering, table in zip(numberings, tables, strict=True):
         for block in table.read(False) if table is not None and table.columns.id else ():
             numbering.add(_table_ids(block, table.columns.id or "", numbering).unique())  # type: ignore[union-attr]
-            if sum(one.memory() for one in set(numberings)) > memory:
+            if sum(other.memory() for other in set(numberings)) > memory:
                 raise OptionError(_too_many(list(set(numberings)), memory, read, files.edges, block.path))
     entry = hashed_write(out, lambda handle: _write(numberings, handle), name=name)
     return MappedEdges(files, numberings, entry, named)
 
 
-def _pair(found: list[Numbering], two: bool) -> Numberings:
-    """The numbering of either end: the same unless they are two kinds."""
-    if not found:
-        found = [Integers(), Integers()] if two else [Integers()]
-    return found[0], found[-1]
+def _pair(numberings: list[Numbering], two_kinds: bool) -> Numberings:
+    """Return the numbering of either end: the same unless they are two kinds."""
+    if not numberings:
+        numberings = [Integers(), Integers()] if two_kinds else [Integers()]
+    return numberings[0], numberings[-1]
 
 
 def _table_ids(block: Block, name: str, numbering: Numbering) -> Any:
-    """The ids of some rows of a table of nodes, of the type that the ids of the edges have."""
+    """Return the ids of rows of a table of nodes, of the type that the ids of the edges have."""
     import pyarrow as pa
 
     ids = _column(block.ids, name, block.path, block.place)
@@ -301,8 +297,8 @@ def _table_ids(block: Block, name: str, numbering: Numbering) -> Any:
     raise FormatError(f"{block.path}: column {name!r} has {ids.type} ids, and the edges {numbering.kind}")
 
 
-def _too_many(found: list[Numbering], memory: int, read: int, edges: int | None, path: Path) -> str:
-    used, count = (sum(values) for values in zip(*((one.memory(), len(one)) for one in found), strict=True))
+def _too_many(numberings: list[Numbering], memory: int, read: int, edges: int | None, path: Path) -> str:
+    used, count = (sum(values) for values in zip(*((each.memory(), len(each)) for each in numberings), strict=True))
     share = "" if edges is None else f" of {edges}"
     least = used if edges is None else used * edges // max(1, read)
     return (
@@ -323,7 +319,7 @@ def _numbering(kind: Any) -> Numbering:
 
 
 def _distinct(piece: Piece, files: EdgeFiles) -> list[tuple[Any, Array]]:
-    """(distinct ids in the order of appearance, which of them each end is): of both ends [2 n], or of each by itself.
+    """Return (distinct ids as they first appear, which of them each end is): of both ends [2 n], or of each.
 
     Each by itself where sources and targets are two kinds of nodes.
     """
@@ -347,7 +343,7 @@ def _coded(ids: Any) -> Any:
     return ids.dictionary_encode()
 
 
-def _column(end: Any, label: str, path: Path, place: Callable[[int], str]) -> Any:
+def _column(end: Any, label: str, path: Path, place: Place) -> Any:
     import pyarrow as pa
 
     column = pa.array(np.ascontiguousarray(end)) if isinstance(end, np.ndarray) else end

@@ -8,38 +8,37 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from lsprune.errors import FormatError
+from lsprune.files.arrow_columns import check_width, column_of, integers, is_list, numbers
 from lsprune.files.atomic_write import create_new
-from lsprune.files.batches.base import OFFER, check_rows
-from lsprune.files.batches.folders import list_files
-from lsprune.files.batches.npz_members import npz_members
-from lsprune.files.batches.parquet import Part, check_width, column_of, compare, footer, no_numbers, read
-from lsprune.files.content import ids as checked_ids
-from lsprune.files.content import row, stack
-from lsprune.files.node_features import SUFFIXES, array_columns, checked, refuse_names
+from lsprune.files.columns import Place, rows_from, stack
+from lsprune.files.edge_files import check_rows
+from lsprune.files.folders import list_files
+from lsprune.files.ids import MAP_IDS, check_ids
+from lsprune.files.node_features import SUFFIXES, array_columns, checked, feature_arrays, refuse_names
 from lsprune.files.node_table import CHOOSE, NodeColumns, NodeRows, check_far, node_columns, twice_error
-from lsprune.files.npy import check_member, members_of, read_npy, reading_npz
-from lsprune.files.npz import is_matrix
-from lsprune.files.parquet import integers, is_list, numbers
+from lsprune.files.npy import check_member, members_of, npz_members, read_npy, reading_npz, write_header
+from lsprune.files.parquet import no_numbers, read_batches
+from lsprune.files.parquet_footer import Footer, check_same_types, read_footers
+from lsprune.files.sparse_matrix import is_matrix
 from lsprune.graph import Array
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.memory_ceiling import check_disk
 from lsprune.outofcore.work_folder import new_array
 
-SPOOLED = "features.npy"
-_BLOCK = 1 << 22
-_BYTES = 1 << 24  # of features in memory at a time, about
+FEATURES_FILE = "features.npy"
+_COPY_BYTES = 1 << 22  # copied at a time
+_FEATURE_BYTES = 1 << 24  # of features in memory at a time, about
 _ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
-Place = Callable[[int], str]
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows of a table of nodes: ids as they stand there, features, and how a row is named in an error."""
+    """Rows of a table of nodes: ids as they stand there, features, and how a row is named in an error."""
 
     path: Path
     ids: Any  # [n] numpy, or an Arrow column
@@ -68,9 +67,9 @@ def open_features(
     *,
     id: str | None = None,
     x: Sequence[str] = (),
-    name: str = SPOOLED,
+    name: str = FEATURES_FILE,
 ) -> NodeRows:
-    """Node attributes `[N, d]` or `[N]`, memory-mapped, with the values that the reader in memory gives.
+    """Return node attributes `[N, d]` or `[N]`, memory-mapped, with the values that the reader in memory gives.
 
     Args:
         path: `.npy` and `.npz` with one array are mapped where they lie; a `.npz` that is compressed, `.parquet` (a
@@ -79,14 +78,14 @@ def open_features(
         rows: about the number of rows in memory at a time.
         id, x: as in `lsprune.files.read_edges`.
     """
-    found = open_nodes(path, scratch, rows, id=id, x=x, name=name)
-    if isinstance(found, NodeRows):
-        return found
-    if found.columns.id is None:
-        return NodeRows(_spooled(found, scratch / name))
-    largest = _largest(found)
-    check_far(largest, found.count, found.columns.id, found.path)
-    return place_nodes(found, largest + 1, plain_number, scratch / name)
+    table = open_nodes(path, scratch, rows, id=id, x=x, name=name)
+    if isinstance(table, NodeRows):
+        return table
+    if table.columns.id is None:
+        return NodeRows(_copied(table, scratch / name))
+    largest = _largest(table)
+    check_far(largest, table.count, table.columns.id, table.path)
+    return place_nodes(table, largest + 1, plain_number, scratch / name)
 
 
 def open_nodes(
@@ -96,9 +95,9 @@ def open_nodes(
     *,
     id: str | None = None,
     x: Sequence[str] = (),
-    name: str = SPOOLED,
+    name: str = FEATURES_FILE,
 ) -> NodeRows | NodeTable:
-    """The attributes where they need no copy, else the table that they are in; arguments as for `open_features`."""
+    """Return the attributes where they need no copy, else their table; arguments as for `open_features`."""
     check_rows(rows)
     path = Path(path)
     if path.is_dir():
@@ -118,7 +117,7 @@ def open_nodes(
 
 
 def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> NodeRows:
-    """The rows of a table with ids, each in its node's place in an array of `count` rows, which is a file."""
+    """Return the rows of a table with ids, each in its node's place in an array of `count` rows, which is a file."""
     name = table.columns.id
     assert name is not None
     shape = (count, *table.like.shape[1:])
@@ -142,16 +141,16 @@ def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> Node
 
 
 def plain_number(block: Block, name: str) -> Array:
-    """The ids themselves, which must be whole numbers >= 0."""
+    """Return the ids themselves, which must be whole numbers >= 0."""
     ids = block.ids
     if not isinstance(ids, np.ndarray):
-        ids = integers(ids, name, block.path, block.place, OFFER)
-    return checked_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
+        ids = integers(ids, name, block.path, block.place, MAP_IDS)
+    return check_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
 
 
 def _at_a_time(rows: int, like: Array) -> int:
-    """Rows to read together: `rows`, or fewer where they are wide."""
-    return max(1, min(rows, _BYTES // max(1, _row_bytes(like))))
+    """Return the number of rows to read together: `rows`, or fewer where they are wide."""
+    return max(1, min(rows, _FEATURE_BYTES // max(1, _row_bytes(like))))
 
 
 def _row_bytes(like: Array) -> int:
@@ -159,13 +158,13 @@ def _row_bytes(like: Array) -> int:
 
 
 def _refuse_twice(table: NodeTable, nodes: Array, seen: Array, block: Block, number: Number) -> None:
-    """GraphError for a node that was there before, in this block or an earlier one."""
+    """Raise GraphError for a node that was there before, in this block or an earlier one."""
     ordered = np.sort(nodes)
     again = nodes[seen[nodes]] if seen[nodes].any() else ordered[1:][ordered[1:] == ordered[:-1]]
     if not again.size:
         return
     name = table.columns.id or ""
-    count = sum(int(np.count_nonzero(number(one, name) == again[0])) for one in table.read(False))
+    count = sum(int(np.count_nonzero(number(part, name) == again[0])) for part in table.read(False))
     at = int(np.flatnonzero(nodes == again[0])[0])
     raise twice_error(table.path, _value(block.ids, at), count)
 
@@ -179,12 +178,12 @@ def _largest(table: NodeTable) -> int:
     return max((int(plain_number(block, name).max(initial=-1)) for block in table.read(False)), default=-1)
 
 
-def _spooled(table: NodeTable, out: Path) -> Array:
-    """The features of a table without ids, copied to a file."""
+def _copied(table: NodeTable, out: Path) -> Array:
+    """Return the features of a table without ids, copied to a file."""
     shape = (table.count, *table.like.shape[1:])
     check_disk(out.parent, table.count * _row_bytes(table.like), _ADVICE)
     with create_new(out) as handle:
-        _write_header(handle, shape, table.like)
+        write_header(handle, shape, table.like.dtype)
         for block in table.read(True):
             handle.write(np.ascontiguousarray(block.x, table.like.dtype).data)
     return checked(read_npy(out), table.path)  # type: ignore[no-any-return]
@@ -198,12 +197,10 @@ def _npz_table(
 ) -> NodeRows | NodeTable:
     arrays = _npz_arrays(path, scratch, id, x, name)
     columns = array_columns(list(arrays), id, x, path)
-    found = [checked(arrays[one], path) for one in columns.features]
-    if len({array.shape[0] for array in found}) > 1:
-        raise FormatError(f"{path}: the arrays {', '.join(columns.features)} must have one row for each node")
-    if columns.id is None and len(found) == 1:
-        return NodeRows(found[0])
-    count, like = found[0].shape[0], stack([array[:0] for array in found])
+    features = feature_arrays(arrays, columns, path)
+    if columns.id is None and len(features) == 1:
+        return NodeRows(features[0])
+    count, like = features[0].shape[0], stack([array[:0] for array in features])
     ids = None if columns.id is None else arrays[columns.id]
     if ids is not None and ids.shape != (count,):
         raise FormatError(
@@ -211,35 +208,35 @@ def _npz_table(
         )
     assert like is not None
 
-    def blocks(features: bool) -> Iterator[Block]:
+    def blocks(with_features: bool) -> Iterator[Block]:
         for lo, hi in spans(count, _at_a_time(rows, like)):
-            some = stack([array[lo:hi] for array in found]) if features else None
-            yield Block(path, None if ids is None else ids[lo:hi], some, lambda at, lo=lo: row(lo + at))  # type: ignore[misc]
+            x = stack([array[lo:hi] for array in features]) if with_features else None
+            yield Block(path, None if ids is None else ids[lo:hi], x, rows_from(lo))
 
     return NodeTable(path, columns, like, count, blocks)
 
 
 def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], name: str) -> dict[str, Array]:
-    """The arrays that are needed, memory-mapped: where they lie, or as a copy where they cannot be."""
+    """Return the arrays that are needed, memory-mapped: where they lie, or as a copy where they cannot be."""
     with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
-        found = members_of(archive, os.fstat(handle.fileno()).st_size, path)
-        _refuse_matrix(list(found), path)
-        columns = array_columns(list(found), id, x, path)
+        infos = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+        _refuse_matrix(list(infos), path)
+        columns = array_columns(list(infos), id, x, path)
         wanted = [*columns.features, *(() if columns.id is None else (columns.id,))]
         alone = len(wanted) == 1  # where there are several, `name` is what they are put together in
-        copies = {one: scratch / (name if alone else f"{i}-{name}") for i, one in enumerate(wanted)}
-        if any(found[one].compress_type != zipfile.ZIP_STORED for one in wanted):
-            for one in wanted:
-                check_member(archive, found[one], f"{path}: {one}")
-            check_disk(scratch, sum(found[one].file_size for one in wanted), _ADVICE)
-            return {one: _unpacked(archive, found[one], copies[one]) for one in wanted}
+        copies = {array: scratch / (name if alone else f"{i}-{name}") for i, array in enumerate(wanted)}
+        if any(infos[array].compress_type != zipfile.ZIP_STORED for array in wanted):
+            for array in wanted:
+                check_member(archive, infos[array], f"{path}: {array}")
+            check_disk(scratch, sum(infos[array].file_size for array in wanted), _ADVICE)
+            return {array: _unpacked(archive, infos[array], copies[array]) for array in wanted}
     members = npz_members(path)
-    return {one: _aligned(members[one], copies[one]) for one in wanted}
+    return {array: _aligned(members[array], copies[array]) for array in wanted}
 
 
 def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: Path) -> Array:
     with archive.open(info) as stream, create_new(out) as copy:
-        shutil.copyfileobj(stream, copy, _BLOCK)
+        shutil.copyfileobj(stream, copy, _COPY_BYTES)
     return read_npy(out)
 
 
@@ -263,42 +260,32 @@ def _refuse_matrix(names: list[str], path: Path) -> None:
 
 
 def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str]) -> NodeTable:
-    parts: list[Part] = []
-    for one in paths:
-        parts.append(footer(one, "", parts[-1].first + parts[-1].rows if parts else 0))
-    first = parts[0]
+    footers = read_footers(paths)
+    first = footers[0]
     columns = node_columns({name: is_list(kind) for name, kind in first.types.items()}, id, x, first.path)
     used = (*columns.features, *(() if columns.id is None else (columns.id,)))
-    for part in parts:
-        compare(part, first, used)
+    check_same_types(footers, used)
     try:
-        like = stack([no_numbers(parts, name) for name in columns.features])
+        like = stack([no_numbers(footers, name) for name in columns.features])
     except FormatError as error:
         raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
     assert like is not None
 
     def blocks(features: bool) -> Iterator[Block]:
         names = [] if columns.id is None else [columns.id]
-        for part in parts:
-            for at, batch in read(part, _at_a_time(rows, like), [*names, *(columns.features if features else ())]):
-                place = _from(part, at)
+        wanted = [*names, *(columns.features if features else ())]
+        for footer in footers:
+            for at, batch in read_batches(footer, _at_a_time(rows, like), wanted):
+                place = rows_from(at, footer.place)
                 ids = column_of(batch, columns.id) if columns.id else None
-                yield Block(part.path, ids, _features(batch, columns, like, part, place) if features else None, place)
+                x = _features(batch, columns, like, footer, place) if features else None
+                yield Block(footer.path, ids, x, place)
 
-    return NodeTable(path, columns, like, parts[-1].first + parts[-1].rows, blocks)
+    return NodeTable(path, columns, like, footers[-1].last, blocks)
 
 
-def _features(batch: Any, columns: NodeColumns, like: Array, part: Part, place: Place) -> Array:
-    block = stack([numbers(column_of(batch, name), name, part.path, place) for name in columns.features])
+def _features(batch: Any, columns: NodeColumns, like: Array, footer: Footer, place: Place) -> Array:
+    block = stack([numbers(column_of(batch, name), name, footer.path, place) for name in columns.features])
     assert block is not None
-    check_width(block, like.shape[1:], ", ".join(columns.features), part.path, place(0))
+    check_width(block, like.shape[1:], ", ".join(columns.features), footer.path, place(0))
     return block
-
-
-def _from(part: Part, at: int) -> Place:
-    return lambda position: part.place(at + position)
-
-
-def _write_header(out: BinaryIO, shape: tuple[int, ...], like: Array) -> None:
-    descr = np.lib.format.dtype_to_descr(like.dtype)
-    np.lib.format.write_array_header_1_0(out, {"descr": descr, "fortran_order": False, "shape": shape})

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.files.batches import EdgeFiles
+from lsprune.files import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, Owned
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import Runtime, plain

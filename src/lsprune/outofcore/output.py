@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, OptionError
+from lsprune.files import EdgeFiles, Kept
 from lsprune.files.atomic_write import create_new, remove_abandoned
-from lsprune.files.batches import EdgeFiles, Kept
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,
@@ -28,6 +28,7 @@ from lsprune.files.manifest import (
     manifest_of,
     verify,
 )
+from lsprune.files.suffixes import COMPRESSIONS, TEXT_SUFFIXES
 from lsprune.outofcore.work_folder import (
     InTheWay,
     Work,
@@ -50,7 +51,7 @@ class Output:
 
     @classmethod
     def of(cls, path: Path, given: Path, *inputs: Path, resume: bool = False) -> Output:
-        """The output for an input file or folder `given`; raises where it cannot be written there.
+        """Return the output for an input file or folder `given`; raise if it cannot be written there.
 
         With `resume` a complete output may be there already: a run may have been stopped right after its last step.
         """
@@ -78,7 +79,7 @@ class Output:
 
     @contextmanager
     def held(self, *, fresh: bool, stays: Callable[[BaseException], bool]) -> Iterator[None]:
-        """The folder of the files, for this process alone; what a run left there is removed if this one is fresh.
+        """Keep the folder of the files for this process alone; what a run left there is removed if this one is fresh.
 
         After an error it is removed, unless `stays` says that a run may go on from there.
         """
@@ -115,7 +116,7 @@ class Output:
             remove_folder(self.folder, MARKER, keep=True)
 
     def complete(self, task: str, say: Callable[[str], None]) -> Manifest | None:
-        """The manifest of an output that the same task made before, and which is still as it was written.
+        """Return the manifest of an output that the same task made before and that is still as it was written.
 
         A single file that has changed is to be written again; OptionError for such a folder, and for one that another
         task made.
@@ -163,7 +164,7 @@ class Output:
         return manifest
 
     def _has(self, work: Work, stage: str, say: Callable[[str], None]) -> bool:
-        """Whether an earlier run wrote a file that is still as it was."""
+        """Return whether an earlier run wrote a file that is still as it was."""
         if stage not in work.done:
             return False
         problems = compare(self.folder, Entry(**work.done[stage][1]))
@@ -173,7 +174,7 @@ class Output:
         return not problems
 
     def _refuse_others(self, entries: list[Entry]) -> None:
-        """InTheWay where there are files that would become part of the output without belonging to it."""
+        """Raise InTheWay if there are files that would become part of the output without belonging to it."""
         known = {MARKER, MANIFEST, *(entry.name for entry in entries)}
         for name in sorted(all_files(self.folder) - known):
             raise InTheWay(f"{self.folder / name} does not belong to the output; remove it and go on by --resume")
@@ -193,14 +194,14 @@ class Output:
 
 
 def refuse_same(what: str, path: Path, *others: Path) -> None:
-    """OptionError where two of these are one file."""
-    for one in others:
-        if os.path.realpath(one) == os.path.realpath(path):
+    """Raise OptionError if two of these are one file."""
+    for other in others:
+        if os.path.realpath(other) == os.path.realpath(path):
             raise OptionError(f"{what} must not be an input or another output, got {str(path)!r} for both")
 
 
 def refuse_inside(what: str, path: Path, folder: Path) -> None:
-    """OptionError where a path lies in the folder of the input, which would then be read as one."""
+    """Raise OptionError if a path lies in the folder of the input, which would then be read as one."""
     if folder.is_dir() and Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
         raise OptionError(f"{what} must not lie in the input's folder {folder}, got {path}")
 
@@ -209,4 +210,4 @@ def _suffixes(path: Path) -> list[str]:
     return [suffix.lower() for suffix in path.suffixes if suffix.lower() in _KNOWN]
 
 
-_KNOWN = (".parquet", ".npz", ".npy", ".csv", ".tsv", ".txt", ".edges", ".edgelist", ".gz", ".zst")
+_KNOWN = (".parquet", ".npz", ".npy", *TEXT_SUFFIXES, *COMPRESSIONS)

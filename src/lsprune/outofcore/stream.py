@@ -25,9 +25,8 @@ import numpy as np
 from lsprune._version import __version__
 from lsprune.checks import counts_of
 from lsprune.errors import FormatError, GraphError, OptionError
-from lsprune.files import NumNodes, refuse_columns
+from lsprune.files import EdgeFiles, Kept, NumNodes, open_edges, refuse_columns
 from lsprune.files.atomic_write import remove_abandoned
-from lsprune.files.batches import EdgeFiles, Kept, open_edges
 from lsprune.files.manifest import Entry, Manifest, compare, verify_input
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows
@@ -35,7 +34,7 @@ from lsprune.graph import Array, Graph, Grouped, Owned
 from lsprune.hashing.keys import MANY_STEPS
 from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
-from lsprune.outofcore.append_file import Spool
+from lsprune.outofcore.append_file import AppendFile
 from lsprune.outofcore.grouping import NAMES, Counted, Counter, grouped
 from lsprune.outofcore.id_mapping import MappedEdges
 from lsprune.outofcore.id_mapping import map_ids as number_ids
@@ -48,7 +47,7 @@ from lsprune.outofcore.memory_ceiling import (
     show_size,
     watched,
 )
-from lsprune.outofcore.node_features import SPOOLED, NodeTable, open_features, open_nodes
+from lsprune.outofcore.node_features import FEATURES_FILE, NodeTable, open_features, open_nodes
 from lsprune.outofcore.one_pass import NotSorted, OnePass, fitted_to_nodes, nodes_only, suits
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same
 from lsprune.outofcore.pairs import PAIR_NAMES, symmetric_taken
@@ -224,7 +223,7 @@ class _Table:
         if path is None:
             refuse_columns(id, x, option)
             return None
-        return cls(Path(path), id, tuple(x), SPOOLED if option != TARGETS else f"target-{SPOOLED}")
+        return cls(Path(path), id, tuple(x), FEATURES_FILE if option != TARGETS else f"target-{FEATURES_FILE}")
 
     def open(self, folder: Path, rows: int) -> NodeRows | NodeTable:
         return open_nodes(self.path, folder, rows, id=self.id, x=self.x, name=self.spooled)
@@ -488,13 +487,13 @@ class _Job:
         counts[:] = counter.counts
         self.work.finish("scan", asdict(self.counted), "counts", *spools)
 
-    def _spools(self, edges: EdgeFiles) -> dict[str, Spool]:
+    def _spools(self, edges: EdgeFiles) -> dict[str, AppendFile]:
         kinds: dict[str, tuple[Any, tuple[int, ...]]] = {}
         if edges.edges is None:  # text: parsing it once is enough
             kinds |= {"source": (edges.dtype, ()), "target": (edges.dtype, ())}
         if edges.attr_shape is not None:
             kinds["edge_attr"] = (edges.attr_dtype, edges.attr_shape)
-        return {name: self.work.spool(name, *kind) for name, kind in kinds.items()}
+        return {name: self.work.append_file(name, *kind) for name, kind in kinds.items()}
 
     def _check(self, edges: EdgeFiles, width: int) -> None:
         """Raise where the memory or the disk will not do for this graph, before the work begins.
@@ -539,7 +538,7 @@ class _Job:
         self.ceiling.check_owner(largest, self.pruner, edges.attr_shape is not None)
         attr = None
         if self._has("edge_attr"):
-            attr = self.work.spooled("edge_attr", edges.attr_dtype, edges.attr_shape or ())
+            attr = self.work.appended("edge_attr", edges.attr_dtype, edges.attr_shape or ())
         by_owner = Grouped(owned, self.pruner.rules.side, not self._skip, self.counted.edges)
         return replace(nodes.graph(self.sizes, self.pruner), edge_attr=attr, grouped=by_owner)
 
@@ -547,7 +546,7 @@ class _Job:
         return name in self.work.files["scan"]
 
     def _spooled(self, edges: EdgeFiles, rows: int) -> Iterator[tuple[int, Array, Array]]:
-        source, target = (self.work.spooled(name, edges.dtype) for name in ("source", "target"))
+        source, target = (self.work.appended(name, edges.dtype) for name in ("source", "target"))
         for lo in range(0, source.shape[0], rows):
             yield lo, source[lo : lo + rows], target[lo : lo + rows]
 

@@ -30,13 +30,14 @@ except ImportError:  # not on Windows
 
 from lsprune.errors import FormatError, OptionError
 from lsprune.files.atomic_write import atomic_write, create_new, open_regular
+from lsprune.files.npy import write_header
 from lsprune.graph import Array
 from lsprune.kernels.file_arrays import reserve
-from lsprune.outofcore.append_file import Spool, reopened
+from lsprune.outofcore.append_file import AppendFile, map_rows
 
 JOURNAL = "journal.json"
-_BLOCK = 1 << 20  # bytes read at a time to check a file
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_BLOCK_BYTES = 1 << 20  # bytes read at a time to check a file
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON gives it back
 
 
@@ -54,45 +55,45 @@ class Work:
     open: dict[str, Any] = field(default_factory=dict)
     fresh: bool = True  # nothing was there to go on with
     say: Callable[[str], None] = lambda text: None
-    _spools: dict[str, Spool] = field(default_factory=dict)
+    _append_files: dict[str, AppendFile] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)  # stages whose files are known to be as they were written
 
     def create(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> Array:
-        """A new array of zeros under this name, its space reserved on the disk."""
+        """Return a new array of zeros under this name, its space reserved on the disk."""
         self.open[name] = new_array(self._path(name), (shape,) if isinstance(shape, int) else shape, dtype)
         return np.asarray(self.open[name])
 
     def array(self, name: str) -> Array:
-        """The array under this name; one that an earlier run made only after `has` of its stage."""
+        """Return the array under this name; one that an earlier run made only after `has` of its stage."""
         if name not in self.open:
             self.open[name] = np.lib.format.open_memmap(self._path(name), mode="r+")
         return np.asarray(self.open[name])
 
-    def spool(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Spool:
-        """A new file under this name, to append rows to."""
-        self._spools[name] = Spool(self.folder / name, dtype, shape)
-        return self._spools[name]
+    def append_file(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> AppendFile:
+        """Return a new file under this name, to append rows to."""
+        self._append_files[name] = AppendFile(self.folder / name, dtype, shape)
+        return self._append_files[name]
 
-    def spooled(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
-        """The rows of a spool that is complete."""
-        return reopened(self.folder / name, dtype, shape)
+    def appended(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
+        """Return the rows of a file that is complete."""
+        return map_rows(self.folder / name, dtype, shape)
 
     def drop(self, *names: str) -> None:
-        """Remove arrays and spools that are not needed any more."""
+        """Remove arrays and files of rows that are not needed any more."""
         for name in names:
             self.open.pop(name, None)
             for path in (self._path(name), self.folder / name):
                 path.unlink(missing_ok=True)
 
     def finish(self, stage: str, result: Any, *names: str) -> None:
-        """Note that a stage is complete, with its result, once the named arrays and spools are on the disk."""
+        """Note that a stage is complete, with its result, once the named arrays and files are on the disk."""
         self.files[stage] = dict(self._written(name) for name in names)
         self.done[stage] = result
         self._checked.add(stage)
         self._note()
 
     def has(self, stage: str) -> bool:
-        """Whether a stage is complete and its files are as they were written; if they are not, it is taken back."""
+        """Return whether a stage is complete and its files are as they were written; if not, it is taken back."""
         if stage in self.done and stage not in self._checked:
             for name, checksum in self.files.get(stage, {}).items():
                 if _checksum_or_none(self.folder / name) != checksum:
@@ -103,8 +104,8 @@ class Work:
         return stage in self.done
 
     def stays(self, error: BaseException, resume: bool) -> bool:
-        """Whether the folder is of use after an error: the disk was full, or the run was stopped and may go on."""
-        full = isinstance(error, OSError) and error.errno in _FULL
+        """Return whether the folder is of use after an error: the disk was full, or a stopped run may go on."""
+        full = isinstance(error, OSError) and error.errno in _DISK_FULL
         blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
         return full or blocked or (resume and isinstance(error, OSError | KeyboardInterrupt))
 
@@ -120,11 +121,11 @@ class Work:
         return self.folder / f"{name}.npy"
 
     def _written(self, name: str) -> tuple[str, Checksum]:
-        """The file of an array or a spool, all of it on the disk, and its checksum."""
-        if name in self._spools:
-            spool = self._spools.pop(name)
-            spool.close()
-            return name, [spool.size, spool.crc]
+        """Return the file of an array or of appended rows, all of it on the disk, and its checksum."""
+        if name in self._append_files:
+            file = self._append_files.pop(name)
+            file.close()
+            return name, [file.size, file.crc]
         self.open[name].flush()
         return self._path(name).name, _checksum(self._path(name))
 
@@ -134,17 +135,16 @@ class Work:
 
     @property
     def scratch(self) -> Path:
-        """A folder for nameless arrays."""
+        """The folder for arrays without a name."""
         make_folder(self.folder / "scratch")
         return self.folder / "scratch"
 
 
 def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, Any]:
-    """A new `.npy` file of zeros, its space reserved on the disk, as an array; a link at its name is replaced."""
+    """Return a new `.npy` file of zeros as an array, its space reserved on the disk; a link there is replaced."""
     kind = np.dtype(dtype)
-    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
     with create_new(path) as handle:
-        np.lib.format.write_array_header_1_0(handle, header)
+        write_header(handle, shape, kind)
         handle.flush()
         reserve(handle.fileno(), handle.tell() + int(np.prod(shape, dtype=np.int64)) * kind.itemsize)
     return np.lib.format.open_memmap(path, mode="r+")
@@ -154,7 +154,7 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, 
 def working(
     folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None
 ) -> Iterator[Work]:
-    """The work folder of a task, removed at the end.
+    """Give the work folder of a task, which is removed at the end.
 
     It stays where going on may help: after a full disk, and with `resume` after any stop. What cannot be mended by
     going on (a wrong option, a bad file) leaves nothing.
@@ -180,7 +180,7 @@ def working(
 
 
 def make_folder(folder: Path) -> bool:
-    """Make a folder, or take the one that is there; whether it is new. InTheWay for a link or a file of its name."""
+    """Make a folder if it is not there; return whether it is new. InTheWay for a link or a file of its name."""
     try:
         folder.mkdir()
     except FileExistsError:
@@ -193,14 +193,14 @@ def make_folder(folder: Path) -> bool:
 
 
 def refuse_links(folder: Path) -> None:
-    """InTheWay where a symbolic link lies in a folder, however deep: what is written must stay inside."""
+    """Raise InTheWay if a symbolic link lies in a folder, however deep: what is written must stay inside."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise InTheWay(f"{path} is a symbolic link, which lsprune does not make there; remove it")
 
 
 def refuse_foreign(folder: Path, *markers: str) -> None:
-    """InTheWay for a folder that holds none of these files, but others than temporary ones: it is not ours."""
+    """Raise InTheWay for a folder that holds none of these files, but others than temporary ones: it is not ours."""
     names = {path.name for path in folder.iterdir()}
     if not names & set(markers) and any(not _is_temporary(name) for name in names):
         raise InTheWay(
@@ -240,7 +240,7 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """A block in which no other process may work in a folder; the lock goes with the process, however it ends."""
+    """Keep other processes from working in a folder; the lock goes with the process, however it ends."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
     try:
         if fcntl is not None:
@@ -282,30 +282,30 @@ def _continued(folder: Path, task: dict[str, Any]) -> Work:
 
 
 def _journal(done: dict[str, Any], files: dict[str, dict[str, Checksum]]) -> bytes:
-    """The text of a journal, which ends with a digest of what it says."""
-    told = {"done": done, "files": files}
-    return json.dumps({**told, "sha256": _digest(told)}).encode()
+    """Return the text of a journal, which ends with a digest of what it says."""
+    content = {"done": done, "files": files}
+    return json.dumps({**content, "sha256": _digest(content)}).encode()
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Checksum]]]:
-    """What a journal says is done, and the checksums of the files; FormatError for one that is damaged."""
+    """Return what a journal says is done, and the checksums of the files; FormatError if it is damaged."""
     with open_regular(folder / JOURNAL) as handle:
-        content = handle.read()
+        text = handle.read()
     try:
-        told = json.loads(content)
-        if told.pop("sha256") == _digest(told) and isinstance(told["done"]["task"], dict):
-            return told["done"], told["files"]
+        content = json.loads(text)
+        if content.pop("sha256") == _digest(content) and isinstance(content["done"]["task"], dict):
+            return content["done"], content["files"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass
     raise FormatError(f"{folder / JOURNAL} is damaged, or not a journal of lsprune; remove {folder} to begin again")
 
 
-def _digest(told: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+def _digest(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _checksum(path: Path) -> Checksum:
-    size, crc, block = 0, 0, memoryview(bytearray(_BLOCK))
+    size, crc, block = 0, 0, memoryview(bytearray(_BLOCK_BYTES))
     with open_regular(path) as handle:
         while count := handle.readinto(block):  # type: ignore[attr-defined]
             size, crc = size + count, zlib.crc32(block[:count], crc)
@@ -313,7 +313,7 @@ def _checksum(path: Path) -> Checksum:
 
 
 def _checksum_or_none(path: Path) -> Checksum | None:
-    """The checksum of a file; None where it is missing or cannot be read."""
+    """Return the checksum of a file; None where it is missing or cannot be read."""
     try:
         return _checksum(path)
     except OSError:
@@ -325,11 +325,11 @@ def _is_temporary(name: str) -> bool:
 
 
 def _difference(then: Any, now: Any) -> tuple[str, str]:
-    """The first place in which two values differ, shortly."""
+    """Return the first place in which two values differ, in few words."""
     if isinstance(then, dict) and isinstance(now, dict):
         name = next(name for name in sorted({*then, *now}) if then.get(name) != now.get(name))
         return f"{name}={then.get(name)!r}", f"{name}={now.get(name)!r}"
     if isinstance(then, list) and isinstance(now, list):
         pairs = zip([*then, None], [*now, None], strict=False)
-        then, now = next((one, other) for one, other in pairs if one != other)
+        then, now = next((before, after) for before, after in pairs if before != after)
     return repr(then), repr(now)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lsprune.errors import FormatError, GraphError
-from lsprune.files.content import stack
+from lsprune.files.columns import stack
 from lsprune.files.node_table import ID_NAMES, NodeColumns, id_column, node_columns
 from lsprune.graph import Array
 

@@ -8,35 +8,35 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from lsprune.errors import FormatError
-from lsprune.files import SUFFIXES, suffix_of
+from lsprune.files.suffixes import SUFFIXES, suffix_of, uncompressed
 
-_TAIL = 1 << 16  # holds the footer of most Parquet files, with the statistics of its columns
-_BLOCK = 1 << 20
+_TAIL_BYTES = 1 << 16  # holds the footer of most Parquet files, with the statistics of its columns
+_BLOCK_BYTES = 1 << 20
 
 
 def list_files(folder: Path) -> tuple[str, tuple[str, ...]]:
-    """The suffix of an edge list's files, without compression, and their names relative to `folder`, sorted.
+    """Return the suffix of an edge list's files, without compression, and their names relative to `folder`, sorted.
 
     Sub-folders are searched. What begins with a dot or an underscore is skipped, as Spark and Hive do; so is what has
     no suffix of ours (README.md).
     """
-    found: dict[str, list[str]] = {}
+    by_suffix: dict[str, list[str]] = {}
     for name in _walk(folder):
         suffix = _kind(Path(name))
         if suffix:
-            found.setdefault(suffix, []).append(name)
-    if not found:
+            by_suffix.setdefault(suffix, []).append(name)
+    if not by_suffix:
         wanted = ", ".join(sorted({suffix for suffix in SUFFIXES if suffix.count(".") == 1} | {".npy"}))
         raise FormatError(f"{folder}: the folder is empty: no file in it ends in one of {wanted}")
-    if len(found) > 1:
-        some = " and ".join(f"{names[0]!r}" for names in found.values())
-        raise FormatError(f"{folder}: must hold files of one format, got {some}")
-    suffix, names = found.popitem()
+    if len(by_suffix) > 1:
+        examples = " and ".join(f"{names[0]!r}" for names in by_suffix.values())
+        raise FormatError(f"{folder}: must hold files of one format, got {examples}")
+    suffix, names = by_suffix.popitem()
     return suffix, tuple(sorted(names))
 
 
-def refuse_twice(paths: Sequence[Path], has_edges: Callable[[Path], bool]) -> None:
-    """Nothing; raises where a file is there twice, as a link or as a copy with the same bytes.
+def refuse_copies(paths: Sequence[Path], has_edges: Callable[[Path], bool]) -> None:
+    """Raise FormatError if a file is there twice, as a link or as a copy with the same bytes.
 
     A file without edges may be there any number of times: engines that write one file per task do so.
     """
@@ -66,22 +66,22 @@ def _kind(path: Path) -> str | None:
     if path.name.lower().endswith(".npy"):
         return ".npy"
     try:
-        return suffix_of(path).removesuffix(".gz").removesuffix(".zst")
+        return uncompressed(suffix_of(path))
     except FormatError:
         return None
 
 
 def _tail(path: Path, size: int) -> bytes:
     with path.open("rb") as handle:
-        handle.seek(max(0, size - _TAIL))
+        handle.seek(max(0, size - _TAIL_BYTES))
         return hashlib.sha256(handle.read()).digest()
 
 
-def _same_bytes(one: Path, other: Path) -> bool:
-    with one.open("rb") as first, other.open("rb") as second:
+def _same_bytes(path: Path, other: Path) -> bool:
+    with path.open("rb") as first, other.open("rb") as second:
         while True:
-            block = first.read(_BLOCK)
-            if block != second.read(_BLOCK):
+            block = first.read(_BLOCK_BYTES)
+            if block != second.read(_BLOCK_BYTES):
                 return False
             if not block:
                 return True

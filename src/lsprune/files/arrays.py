@@ -1,88 +1,119 @@
-"""Edge lists as arrays: `.npz` without compression, a `.npy`, or a folder of `.npy`; all memory-mapped."""
+"""Edge lists as arrays: `.npz`, a `.npy`, or a folder of `.npy`; memory-mapped to stream them, else read whole.
+
+Only what is not compressed can be memory-mapped, and only a matrix that was saved as `indptr` and `indices`.
+"""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from lsprune.errors import FormatError, GraphError
-from lsprune.files import NumNodes
-from lsprune.files.batches.base import EdgeFiles, Kept, Piece, Shard, check_rows
-from lsprune.files.batches.npz_members import Member, npy_member, npz_members
-from lsprune.files.content import need, row, stack
+from lsprune.files.columns import need, row, rows_from, stack
+from lsprune.files.edge_arrays import EdgeArrays, ends_of, feature_names, merge_counts, node_count, rows_of
+from lsprune.files.edge_files import EdgeFiles, Kept, LoadedEdges, Piece, Shard, check_rows
+from lsprune.files.edge_options import EdgeOptions
+from lsprune.files.ids import check_id_type
+from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import check_positions
-from lsprune.files.npy import member_info
-from lsprune.files.npz import Arrays, ends_of, feature_names, is_matrix, node_count, rows_of
+from lsprune.files.npy import Member, is_compressed, member_info, npy_member, npz_members, read_npz, write_header
+from lsprune.files.sparse_matrix import is_matrix, matrix_edges
 from lsprune.graph import Array
 
-_CHECK = 1 << 20  # offsets of rows compared at a time
+_CHECKED_ROWS = 1 << 20  # offsets of rows, or ids, compared at a time
 
 
-def open_arrays(
-    path: Path,
-    paths: Sequence[Path],
-    source: str | None,
-    target: str | None,
-    edge_attr: tuple[str, ...],
-    num_nodes: NumNodes,
-    edge_arrays: tuple[str, ...] = (),
-    node_arrays: tuple[str, ...] = (),
-    bipartite: bool = False,
-) -> ArrayFiles:
-    """The edge list in a `.npz` file, a `.npy` file `[2, E]`, or a folder of `.npy` files named as in a `.npz`."""
-    if path.is_dir() and any(one.parent != path or one.suffix.lower() != ".npy" for one in paths):
+def open_arrays(path: Path, paths: Sequence[Path], options: EdgeOptions) -> ArrayFiles:
+    """Return the edge list in a `.npz`, a `.npy` `[2, E]`, or a folder of `.npy` named as in a `.npz`, mapped."""
+    if path.is_dir() and any(file.parent != path or file.suffix.lower() != ".npy" for file in paths):
         raise FormatError(f"{path}: a folder of arrays must hold .npy files and no folders; give one .npz by itself")
-    if path.suffix.lower() == ".npz" and not path.is_dir():
-        members = npz_members(path)
-    elif path.is_dir():
+    if path.is_dir():
         members = {member.name: member for member in map(npy_member, paths)}
+    elif path.suffix.lower() == ".npz":
+        members = npz_members(path)
     else:
         members = {"edge_index": npy_member(path)}
-    declared = (edge_arrays, node_arrays)
-    return ArrayFiles(path, tuple(paths), members, source, target, edge_attr, num_nodes, declared, bipartite)
+    arrays = {name: member.array() for name, member in members.items()}
+    if options.source is None and is_matrix(arrays):
+        raise FormatError(f"{path}: a saved scipy matrix cannot be streamed; save indptr, indices and rows instead")
+    return ArrayFiles(path, tuple(paths), arrays, options, members)
+
+
+def load_npz(path: Path, options: EdgeOptions, memory: MemoryBudget) -> LoadedEdges:
+    """Return the edges of a `.npz`, read into memory; OptionError if it exceeds `memory`."""
+    arrays = read_npz(path, memory)
+    compressed = is_compressed(path)
+    if options.source is None and is_matrix(arrays):
+        return matrix_edges(arrays, path, options, compressed)
+    return ArrayFiles(path, (path,), arrays, options, compressed=compressed).load()
 
 
 class ArrayFiles(EdgeFiles):
-    """Edges in memory-mapped arrays; those that belong to the edges are cut with them, the others are copied."""
+    """Edges in arrays, memory-mapped or read; those that belong to the edges are cut with them, others are copied."""
 
     def __init__(
         self,
         path: Path,
         paths: tuple[Path, ...],
-        members: Mapping[str, Member],
-        source: str | None,
-        target: str | None,
-        edge_attr: tuple[str, ...],
-        num_nodes: NumNodes,
-        declared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
-        bipartite: bool = False,
+        arrays: Mapping[str, Array],
+        options: EdgeOptions,
+        members: Mapping[str, Member] | None = None,
+        *,
+        compressed: bool = False,
     ) -> None:
-        self.inputs, self._path, self._members = paths, path, members
-        self._arrays = {name: member.array() for name, member in members.items()}
-        if source is None and is_matrix(self._arrays):
-            raise FormatError(f"{path}: a saved scipy matrix cannot be streamed; save indptr, indices and rows instead")
-        ends = ends_of(self._arrays, source, target, path)
-        self._csr = ends == ("indptr", "indices") and source is None
-        need(list(members), edge_attr, path)
-        used = edge_attr or tuple(name for name in ("edge_attr",) if name in members)
-        self._count = _check_ends([self._arrays[name] for name in ends], ends, self._csr, path)
-        stored = node_count(self._arrays.get("num_nodes"), path)
-        two = bipartite or isinstance(stored, tuple) or isinstance(num_nodes, tuple)
-        self._content = Arrays(self._arrays, ends, used, self._count, False, *declared, feature_names(two))
+        self.inputs, self._path, self._arrays, self._members = paths, path, arrays, members or {}
+        ends = ends_of(arrays, options.source, options.target, path)
+        self._rows_end = rows_of(arrays, path) if ends == ("indptr", "indices") and options.source is None else None
+        need(list(arrays), options.edge_attr, path)
+        used = tuple(options.edge_attr) or tuple(name for name in ("edge_attr",) if name in arrays)
+        self._count = _check_ends([arrays[name] for name in ends], ends, self._csr, path)
+        if any(arrays[name].shape[:1] != (self._count,) for name in used):
+            raise FormatError(f"{path}: the arrays {', '.join(used)} must have one row for each edge")
+        stored = node_count(arrays.get("num_nodes"), path)
+        declared = (tuple(options.edge_arrays), tuple(options.node_arrays))
+        features = feature_names(options.two_kinds or isinstance(stored, tuple))
+        self._content = EdgeArrays(arrays, ends, used, self._count, compressed, *declared, features)
         self._content.check_names(path)
         self._used, self._verified = used, False
-        self.names = (ends[0], ends[1]) if len(ends) == 2 and not self._csr else ("source", "target")
-        self.labels = self.names if ends != ("edge_index",) else ("edge_index[0]", "edge_index[1]")
-        self.nodes, self.limits = self._node_count(num_nodes, stored, two)
+        self.names, self.labels = self._end_names(ends)
+        self.nodes, self.limits = self._node_count(options, stored)
         self.features = self._content.node_features("x")
         self.end_features = self._content.node_features("x_source"), self._content.node_features("x_target")
         self._check_features()
         self._describe(ends)
+
+    @property
+    def _csr(self) -> bool:
+        """Whether the edges are compressed rows."""
+        return self._rows_end is not None
+
+    def _end_names(self, ends: tuple[str, ...]) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return the names of the two ends, and what errors call them."""
+        if self._csr:
+            return ("source", "target"), ("source", "indices") if self._rows_end == "source" else ("indices", "target")
+        if ends == ("edge_index",):
+            return ("source", "target"), ("edge_index[0]", "edge_index[1]")
+        return (ends[0], ends[1]), (ends[0], ends[1])
+
+    def load(self) -> LoadedEdges:
+        """Return all edges, in arrays that were read into memory before."""
+        self._verify()
+        attr = stack([self._arrays[name] for name in self._used])
+        more: dict[str, Any] = {"edge_attr": attr, "x": self.features, "x_ends": self.end_features}
+        if self._rows_end is None:
+            piece = Piece(self._path, 0, *self._ends, attr, row)
+            return self.loaded(self._content, self.check_end(0, piece), self.check_end(1, piece), **more)
+        indptr, other = self._ends
+        more |= {"indptr": indptr, "rows": self._rows_end}
+        piece = Piece(self._path, 0, other, other, attr, row)
+        if self._rows_end == "source":
+            return self.loaded(self._content, None, self.check_end(1, piece), **more)
+        return self.loaded(self._content, self.check_end(0, piece), None, **more)
 
     @property
     def edges(self) -> int:
@@ -103,28 +134,13 @@ class ArrayFiles(EdgeFiles):
         )
 
     def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
-        """Slices of the memory maps; compressed rows are expanded."""
+        """Yield slices of the memory maps; compressed rows are expanded."""
         self._verify()
         ends = self._rows(rows) if self._csr else self._pairs(rows)
         for first, source, target in ends:
             last = first + source.shape[0]
             attr = stack([self._arrays[name][first:last] for name in self._used]) if attributes else None
-            yield Piece(self._path, first, source, target, attr, _offset(first))
-
-    def mapped(self) -> tuple[Array, Array] | None:
-        """Both ends as memory maps; None for compressed rows, and for types or places that need a copy."""
-        if self._csr or not all(_plain(end) for end in self._ends):
-            return None
-        self._verify()
-        source, target = self._ends
-        return (source, target) if source.dtype == target.dtype else None
-
-    def mapped_csr(self) -> tuple[Array, Array, Literal["source", "target"]] | None:
-        """The memory maps of compressed rows, offsets checked; None for other kinds, and where they need a copy."""
-        if not self._csr or not all(_plain(end) for end in self._ends):
-            return None
-        self._verify()
-        return (*self._ends, rows_of(self._arrays, self._path))
+            yield Piece(self._path, first, source, target, attr, rows_from(first))
 
     def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
         """Write the arrays with the kept edges, in the layout of the input; `kept` is asked once for each array."""
@@ -146,22 +162,22 @@ class ArrayFiles(EdgeFiles):
     def _write(self, name: str, stream: Any, kept: Kept, spans: list[tuple[int, int]], count: int) -> None:
         array = self._arrays[name]
         if name == "indptr" and self._csr:
-            _write_header(stream, array.shape, array.dtype)
+            write_header(stream, array.shape, array.dtype)
             for block in self._offsets(kept, spans):
                 stream.write(block.astype(array.dtype).tobytes())
         elif self._content.edge_axis(name) == 1:
-            _write_header(stream, (array.shape[0], count), array.dtype)
-            for one in array:
-                _write_kept(stream, one, kept, spans)
+            write_header(stream, (array.shape[0], count), array.dtype)
+            for line in array:
+                _write_kept(stream, line, kept, spans)
         elif self._content.edge_axis(name) == 0:
-            _write_header(stream, (count, *array.shape[1:]), array.dtype)
+            write_header(stream, (count, *array.shape[1:]), array.dtype)
             _write_kept(stream, array, kept, spans)
         else:
             for raw in self._members[name].blocks():
                 stream.write(raw)
 
     def _offsets(self, kept: Kept, spans: list[tuple[int, int]]) -> Iterator[Array]:
-        """Pieces of the new indptr: the number of kept edges before each old offset."""
+        """Yield pieces of the new indptr: the number of kept edges before each old offset."""
         indptr, at, before = self._arrays["indptr"], 0, 0
         for lo, hi in spans:
             running = np.concatenate([[0], np.cumsum(kept(lo, hi), dtype=np.int64)])
@@ -174,7 +190,7 @@ class ArrayFiles(EdgeFiles):
                 at += block.size
             before += int(running[-1])
         while at < indptr.shape[0]:  # what stands at the very end: the last offset, and rows without edges before it
-            size = min(_CHECK, indptr.shape[0] - at)
+            size = min(_CHECKED_ROWS, indptr.shape[0] - at)
             yield np.full(size, before)
             at += size
 
@@ -184,9 +200,9 @@ class ArrayFiles(EdgeFiles):
             yield lo, source[lo : lo + rows], target[lo : lo + rows]
 
     def _rows(self, rows: int) -> Iterator[tuple[int, Array, Array]]:
-        """Compressed rows, at most `rows` edges of at most `rows` rows at a time."""
+        """Yield compressed rows, at most `rows` edges of at most `rows` rows at a time."""
         indptr, indices = self._ends
-        by_source = rows_of(self._arrays, self._path) == "source"
+        by_source = self._rows_end == "source"
         last = indptr.shape[0] - 1
         at = lo = 0
         while lo < self._count:
@@ -210,7 +226,7 @@ class ArrayFiles(EdgeFiles):
         return self._arrays[ends[0]], self._arrays[ends[1]]
 
     def _verify(self) -> None:
-        """Compared once, before the first use: checksums of a .npz, and that the offsets of rows rise."""
+        """Compare checksums of a .npz, and that the offsets of rows rise; once, before the first use."""
         if self._verified:
             return
         for member in self._members.values():
@@ -220,7 +236,7 @@ class ArrayFiles(EdgeFiles):
         self._verified = True
 
     def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
-        """FormatError for an array as long as edges and nodes; these are counted where their number is not known."""
+        """Raise FormatError for an array as long as edges and nodes, which are counted if their number is unknown."""
         if not self._content.undecided:
             return
         counts = tuple(self._largest(end) + 1 if count is None else count for end, count in enumerate(nodes))
@@ -232,12 +248,14 @@ class ArrayFiles(EdgeFiles):
             raise FormatError(f"{self._path}: {error}") from None
 
     def _largest(self, end: int) -> int:
-        """The largest id of one end; of compressed rows, their last."""
-        by_source = self._csr and rows_of(self._arrays, self._path) == "source"
+        """Return the largest id of one end; of compressed rows, their last."""
+        by_source = self._csr and self._rows_end == "source"
         if self._csr and by_source == (end == 0):
             return int(self._arrays["indptr"].shape[0]) - 2
         ids = self._arrays["indices"] if self._csr else self._ends[end]
-        return max((int(ids[lo : lo + _CHECK].max()) for lo in range(0, ids.shape[0], _CHECK)), default=-1)
+        return max(
+            (int(ids[lo : lo + _CHECKED_ROWS].max()) for lo in range(0, ids.shape[0], _CHECKED_ROWS)), default=-1
+        )
 
     def _check_features(self) -> None:
         if not self._csr:
@@ -247,24 +265,18 @@ class ArrayFiles(EdgeFiles):
             check_positions(self._content.beside_edges, self.features, self._path)
 
     def _node_count(
-        self, given: NumNodes, stored: int | tuple[int, int] | None, two: bool
+        self, options: EdgeOptions, stored: int | tuple[int, int] | None
     ) -> tuple[int | None, tuple[int | None, int | None] | None]:
-        """(number of nodes of one kind, numbers of two kinds), as given, else as the file has it."""
-        count = int(self._arrays["indptr"].shape[0]) - 1 if self._csr else None
-        if two:
-            pairs = [one if isinstance(one, tuple) else (one, one) for one in (given, stored)]
-            first, second = (one if one is not None else other for one, other in zip(*pairs, strict=True))
-            if count is not None:
-                by_source = rows_of(self._arrays, self._path) == "source"
-                first, second = (count, second) if by_source else (first, count)
-            return None, (first, second)
-        said = given if given is not None else stored
-        assert not isinstance(said, tuple)
-        if count is not None:
-            if said not in (None, count):
-                raise GraphError(f"{self._path}: num_nodes must match the {count} rows of indptr, got {said}")
-            return count, None
-        return said, None
+        """Return (number of nodes of one kind, numbers of two kinds); compressed rows are all nodes of their end."""
+        nodes, limits = merge_counts(options, stored)
+        if not self._csr:
+            return nodes, limits
+        count = int(self._arrays["indptr"].shape[0]) - 1
+        if limits is not None:
+            return None, (count, limits[1]) if self._rows_end == "source" else (limits[0], count)
+        if nodes not in (None, count):
+            raise GraphError(f"{self._path}: num_nodes must match the {count} rows of indptr, got {nodes}")
+        return count, None
 
     def _describe(self, ends: tuple[str, ...]) -> None:
         kinds = [self._arrays[name].dtype for name in ends if not (self._csr and name == "indptr")]
@@ -272,23 +284,20 @@ class ArrayFiles(EdgeFiles):
         most = max(self.nodes or 0, *(count or 0 for count in self.limits or (0, 0)))
         self.dtype = np.dtype(np.int32 if small and most <= np.iinfo(np.int32).max else np.int64)
         template = stack([self._arrays[name][:0] for name in self._used])
-        self.attr_shape = None if template is None else template.shape[1:]
-        self.attr_dtype = None if template is None else template.dtype
+        if template is not None:
+            self.attr_shape, self.attr_dtype = template.shape[1:], template.dtype
         cut = [array for name, array in self._arrays.items() if self._content.edge_axis(name) is not None]
         self.row_bytes = 2 * self.dtype.itemsize + sum(array.nbytes for array in cut) // max(1, self._count)
-        if any(self._arrays[name].shape[:1] != (self._count,) for name in self._used):
-            raise FormatError(f"{self._path}: the arrays {', '.join(self._used)} must have one row for each edge")
 
 
 def _check_ends(arrays: list[Array], ends: tuple[str, ...], csr: bool, path: Path) -> int:
-    """The number of edges; raises where shapes or types cannot be those of edges."""
+    """Return the number of edges; raise if shapes or types cannot be those of edges."""
     if ends == ("edge_index",):
         if arrays[0].ndim != 2 or arrays[0].shape[0] != 2:
             raise FormatError(f"{path}: edge_index must have shape [2, E], got {list(arrays[0].shape)}")
         arrays, ends = list(arrays[0]), ("edge_index[0]", "edge_index[1]")
     for array, name in zip(arrays, ends, strict=True):
-        if array.ndim != 1:
-            raise FormatError(f"{path}: column {name!r} must have one dimension, got shape {list(array.shape)}")
+        check_id_type(array, name, path)
     first, second = arrays
     if csr:
         if first.size == 0 or first.dtype.kind not in "iu" or int(first[0]) != 0 or int(first[-1]) != second.shape[0]:
@@ -299,26 +308,13 @@ def _check_ends(arrays: list[Array], ends: tuple[str, ...], csr: bool, path: Pat
 
 
 def _check_rising(indptr: Array, path: Path) -> None:
-    for lo in range(0, indptr.shape[0] - 1, _CHECK):
-        some = indptr[lo : lo + _CHECK + 1]
-        if np.any(some[1:] < some[:-1]):
-            wrong = lo + int(np.flatnonzero(some[1:] < some[:-1])[0]) + 1
+    for lo in range(0, indptr.shape[0] - 1, _CHECKED_ROWS):
+        block = indptr[lo : lo + _CHECKED_ROWS + 1]
+        if np.any(block[1:] < block[:-1]):
+            wrong = lo + int(np.flatnonzero(block[1:] < block[:-1])[0]) + 1
             raise GraphError(f"{path}: indptr must rise, got {indptr[wrong]} at row {wrong}")
-
-
-def _write_header(stream: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-    descr = np.lib.format.dtype_to_descr(dtype)
-    np.lib.format.write_array_header_1_0(stream, {"descr": descr, "fortran_order": False, "shape": shape})
 
 
 def _write_kept(stream: Any, array: Array, kept: Kept, spans: list[tuple[int, int]]) -> None:
     for lo, hi in spans:
         stream.write(array[lo:hi][kept(lo, hi)].tobytes())
-
-
-def _plain(array: Array) -> bool:
-    return array.dtype in (np.int32, np.int64) and array.dtype.isnative and bool(array.flags.aligned)
-
-
-def _offset(first: int) -> Callable[[int], str]:
-    return lambda position: row(first + position)
