@@ -14,7 +14,7 @@ from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import STEPS, EdgeKeys, Family, Keys, View
 from lsprune.hashing.keys import NOBODY, edge_rows, of_sums, uniform
-from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
+from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, not_finite
 from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.random_numbers import AFFINE, CODE, ENTRY, THRESHOLD, below, draw, mix64
@@ -250,7 +250,7 @@ def _finder(view: View, words: _Words) -> Callable[[Array], tuple[Array, Array]]
         nothing = np.zeros((1, 0, LANES), np.uint32)
         return lambda items: (nothing, np.zeros(items.shape[0], np.int64))
     part = view.parts[words.role]
-    size = max(min(ROWS, BLOCK_VALUES // part.rows.dim), 1)
+    size = max(min(BLOCK_ROWS, BLOCK_VALUES // part.rows.dim), 1)
     if words.role != "edge" and part.rows.count * words.count * LANES * 4 <= TABLE_BYTES:
         whole = view.runtime.zeros((part.rows.count, words.count, LANES), np.uint32)
         view.runtime.spread(part.rows.count, lambda lo, hi: words.fill(view, np.arange(lo, hi), whole[lo:hi]), size)

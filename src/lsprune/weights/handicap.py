@@ -18,7 +18,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
 from lsprune.hashing.keys import in_blocks, of_nodes
 from lsprune.numeric.quantisation import Scale
-from lsprune.numeric.weighted_sampling import BITS, log2
+from lsprune.numeric.weighted_sampling import FRACTION_BITS, log2
 from lsprune.weights.surroundings import COSINE_BITS, cosines, described, node_rows, surroundings
 
 SHARP = 16  # doublings of the weight from cosine 0 to cosine 1
@@ -68,7 +68,7 @@ def handicap(
         near = _cosines(graph, view, side, scale)
 
         def some(lo: int, hi: int) -> Array:
-            return -_scaled((near[lo:hi] << (BITS - COSINE_BITS)) * SHARP, power, unit)
+            return -_scaled((near[lo:hi] << (FRACTION_BITS - COSINE_BITS)) * SHARP, power, unit)
 
         return Handicap(of_slot=in_blocks(view, near.shape[0], some))
     if weights.startswith("edge"):
@@ -133,12 +133,12 @@ def _logs(values: Array, view: View) -> Array:
     """log2 of float32 numbers, in fixed point."""
     fraction, exponent = np.frexp(values.astype(np.float64))
     whole = (fraction * (1 << 24)).astype(np.uint64)  # exact: a float32 has 24 bits
-    return np.asarray(log2(whole, view.runtime) + ((exponent.astype(np.int64) - 24) << BITS))
+    return np.asarray(log2(whole, view.runtime) + ((exponent.astype(np.int64) - 24) << FRACTION_BITS))
 
 
 def _scaled(logs: Array, power: int, unit: int) -> Array:
     """logs * power * unit, each in fixed point, rounded down step by step so that 64 bits are enough."""
-    scaled = ((logs >> (BITS - 16)) * power) >> 16  # 16 bits of fraction
+    scaled = ((logs >> (FRACTION_BITS - 16)) * power) >> 16  # 16 bits of fraction
     return np.asarray((scaled * unit) >> _POWER_BITS)
 
 
@@ -158,7 +158,7 @@ def weighed(keys: Keys, view: View, more: Handicap, count: int) -> Keys:
         if not isinstance(keys, NodeKeys):
             return keys.of(lo, hi) + extra[:, None]
         out = np.empty((stop - start, count), np.int64)
-        view.runtime.module.weigh(keys.table, neighbour, extra, out)
+        view.runtime.module.add_to_keys(keys.table, neighbour, extra, out)
         return out
 
     return EdgeKeys(of)
