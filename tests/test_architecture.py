@@ -29,7 +29,7 @@ HEAVY = {
     "llvmlite": ["kernels/cpu"],
     "triton": ["kernels/gpu/nearest_words_triton.py", "lab/models/attention_triton.py"],
     "pyarrow": ["files", "outofcore", "spark"],
-    "scipy": ["adapters/scipy.py", "files", "adapters/pyg", "selection", "baselines", "measure", "lab"],
+    "scipy": ["graph.py", "adapters/scipy.py", "files", "adapters/pyg", "selection", "baselines", "measure", "lab"],
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],
     "pandas": ["spark"],

@@ -44,7 +44,7 @@ def test_blocks_of_nodes_add_up(monkeypatch):
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(rng.integers(0, 200, (2, 400)), num_nodes=200)
     whole = neighbourhood_sizes(graph, [3], threads=2)[3]
-    monkeypatch.setattr(module, "WORDS", 1)
+    monkeypatch.setattr(module, "ROW_WORDS", 1)
     assert neighbourhood_sizes(graph, [3])[3].tolist() == whole.tolist() == breadth_first(graph, 3)
 
 
@@ -66,9 +66,9 @@ def test_bad_hops_are_named():
     assert neighbourhood_sizes(graph, np.array([1, 0]))[1].tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("words", [module.WORDS, 1])
+@pytest.mark.parametrize("words", [module.ROW_WORDS, 1])
 def test_hops_beyond_the_last_one_that_finds_anything_cost_nothing(monkeypatch, words):
-    monkeypatch.setattr(module, "WORDS", words)
+    monkeypatch.setattr(module, "ROW_WORDS", words)
     path = Graph.from_edges(np.stack([np.arange(99), np.arange(1, 100)]))
     steps, one_hop = [], module._one_hop
     monkeypatch.setattr(module, "_one_hop", lambda *given: steps.append(1) or one_hop(*given))

@@ -197,11 +197,11 @@ class Matrix:
 
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write `.npz` as scipy does."""
-        from lsprune.adapters.scipy import SparseMatrix
+        from lsprune.adapters.scipy import ScipyAdapter
 
         if suffix != ".npz":
             raise FormatError("a scipy matrix can be written to .npz only")
-        smaller = SparseMatrix().rebuild(self.matrix, {None: Kept(mask=mask)})
+        smaller = ScipyAdapter().rebuild(self.matrix, {None: Kept(mask=mask)})
         changed = {name: getattr(smaller, name) for name in ("data", *_INDEX[smaller.format])}
         changed |= {name: self.others.kept(name, mask) for name in self.others.arrays}
         write_npz(handle, {**self.arrays, **changed}, compressed=self.compressed)
@@ -310,10 +310,10 @@ def to_matrix(arrays: Mapping[str, Array], path: Path) -> Any:
 def _from_matrix(
     arrays: Mapping[str, Array], path: Path, edge_arrays: tuple[str, ...], node_arrays: tuple[str, ...]
 ) -> Edges:
-    from lsprune.adapters.scipy import SparseMatrix
+    from lsprune.adapters.scipy import ScipyAdapter
 
     matrix = to_matrix(arrays, path)
-    graph = SparseMatrix().graphs(matrix)[None]
+    graph = ScipyAdapter().graphs(matrix)[None]
     nodes = (graph.num_sources, graph.num_targets) if graph.bipartite else graph.num_nodes
     own = ("format", "shape", "data", "_is_array", *_INDEX[matrix.format])
     more = {name: array for name, array in arrays.items() if name not in own}

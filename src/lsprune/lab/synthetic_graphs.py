@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import is_number, is_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as pool
@@ -250,7 +251,7 @@ def _bound(function: Any, argument: int) -> pool.Job:
 
 
 def _check(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:
-    kind = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= most:
+    right = is_whole(value) if whole else is_number(value)
+    if not right or not least <= value <= most:
         word = "a whole number" if whole else "a number"
         raise OptionError(f"{name} must be {word} in [{least:g}, {most:g}], got {value!r}")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lsprune.attributes import PARTS, Part, describe
+from lsprune.attributes import PARTS, Part, describe, is_category
 from lsprune.errors import ConstantWarning
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
@@ -297,7 +297,7 @@ def _renamed(end: Array, x: Any, count: int, noise: float, seed: int, side: int)
 
 def _noisy(rows: Any, noise: float, seed: int, kind: int) -> Any:
     """Rows with normal noise on every column that has numbers; one integer column is a category and stays."""
-    if rows is None or not hasattr(rows, "tocsr") and rows.dtype.kind in "iu" and math.prod(rows.shape[1:]) == 1:
+    if rows is None or is_category(rows):
         return rows
     values = _flat(rows, np.arange(rows.shape[0]))
     scale = values.std(0, dtype=np.float64) * (noise / UNIT)

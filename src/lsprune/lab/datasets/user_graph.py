@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from lsprune.attributes import is_category
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 from lsprune.lab.datasets import Dataset, split_nodes
@@ -48,9 +49,8 @@ def model_features(x: Any) -> Array:
     if x is None:
         raise OptionError("features must be given to train on: an array x in the graph's .npz, or --features FILE")
     dense = np.array(x.toarray() if hasattr(x, "tocsr") else x)
-    column = dense.reshape(-1) if dense.size == dense.shape[0] else None
-    if column is not None and dense.dtype.kind in "iu":
-        names, place = np.unique(column, return_inverse=True)
+    if is_category(dense):
+        names, place = np.unique(dense.reshape(-1), return_inverse=True)
         if names.size > CATEGORIES:
             raise FormatError(f"features of one column must have at most {CATEGORIES} values, got {names.size}")
         return np.eye(names.size, dtype=np.float32)[place]
