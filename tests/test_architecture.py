@@ -14,10 +14,10 @@ SRC = TESTS.parent / "src" / "lsprune"
 
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
-    "_version", "errors", "checks", "registry", "specs", "graph", "numeric", "numeric.random_numbers", "numeric.normal_table",
-    "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files", "attributes", "needs",
-    "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure", "plugins", "api", "__init__",
-    "pyg", "outofcore", "spark", "lab", "cli", "__main__",
+    "_version", "errors", "checks", "registry", "specs", "graph", "numeric", "numeric.random_numbers",
+    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files",
+    "attributes", "needs", "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure",
+    "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {
@@ -29,7 +29,7 @@ HEAVY = {
     "llvmlite": ["kernels/cpu"],
     "triton": ["kernels/gpu/nearest_words_triton.py", "lab/models/attention_triton.py"],
     "pyarrow": ["files", "outofcore", "spark"],
-    "scipy": ["adapters/scipy.py", "files", "adapters/pyg", "selection", "baselines", "measure", "lab"],
+    "scipy": ["graph.py", "adapters/scipy.py", "files", "adapters/pyg", "selection", "baselines", "measure", "lab"],
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],
     "pandas": ["spark"],

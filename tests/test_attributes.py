@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from lsprune import LSP, Graph, GraphError
-from lsprune.attributes import describe
+from lsprune.attributes import describe, is_category
 from lsprune.pruners import PaperLSP
 
 
@@ -110,3 +111,21 @@ def test_values_that_are_not_finite_are_named(bad, values, where):
     for one in (pruner, pruner.fit(good), PaperLSP(k=100, values=values)):  # also where nobody has a choice to make
         with pytest.raises(GraphError, match=f"{where} must be finite in float32, got (nan|inf|-inf) in row 4"):
             one.mask(graph(x, attr))
+
+
+@pytest.mark.parametrize(
+    ("values", "category"),
+    [
+        (np.arange(3), True),
+        (np.arange(3, dtype=np.uint8)[:, None], True),
+        (np.zeros((0, 1), int), True),
+        (np.arange(6).reshape(3, 2), False),
+        (np.zeros((3, 0), int), False),
+        (np.arange(3.0), False),
+        (np.array([True, False]), False),
+        (scipy.sparse.csr_array(np.arange(3)[:, None]), False),
+        (None, False),
+    ],
+)
+def test_one_column_of_integers_is_a_category(values, category):
+    assert is_category(values) is category

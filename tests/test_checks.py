@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from lsprune import LSP, Graph, GraphError, Guarded, OptionError, Random, prune
-from lsprune.checks import check_sparse, count_of, set_number, set_whole, shown, to_csr
+from lsprune.checks import check_count, check_number, check_sparse, count_of, set_number, set_whole, shown, to_csr
 
 EDGES = np.array([[0, 1, 2, 2, 3], [1, 2, 0, 1, 0]])
 DENSE = np.array([[1.0, 0, 2, 0], [0, 0, 0, 3], [4, 5, 0, 0], [0, 6, 0, 7]])
@@ -229,3 +229,19 @@ def test_any_value_can_be_shown():
     assert len(shown("a" * 10_000)) < 300
     with pytest.raises(GraphError, match="n must be a whole number >= 0, got a int"):
         count_of(10**5000, "n")
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.0, True, "2", None, np.float64(3), -(10**400)])
+def test_counts_are_whole_numbers_from_the_least_on(value):
+    with pytest.raises(OptionError, match="pairs must be a whole number >= 1, got"):
+        check_count("pairs", value)
+    check_count("pairs", np.int32(3))
+    check_count("seed", 0, 0)
+
+
+@pytest.mark.parametrize("value", [-0.1, 2, float("nan"), True, "1", None])
+def test_numbers_are_within_their_range(value):
+    with pytest.raises(OptionError, match=r"share must be a number in \[0, 1\], got"):
+        check_number("share", value, 0, 1)
+    for right in (0, 1, 0.5, np.float32(0.25)):
+        check_number("share", right, 0, 1)

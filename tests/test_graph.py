@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
+from graphs import random_graph
 from lsprune import Graph, GraphError
+from lsprune.graph import Owned, oriented, other_side
 
 EDGES = np.array([[0, 1, 2, 2], [1, 2, 0, 1]])
 
@@ -53,3 +56,64 @@ def test_bipartite_graphs_count_their_sides():
 def test_bad_input_is_named(build, says):
     with pytest.raises(GraphError, match=says):
         build()
+
+
+@pytest.mark.parametrize("side", ["in", "out"])
+def test_the_owner_is_the_target_in_and_the_source_out(side):
+    graph = Graph.from_edges(np.array([[0, 4], [1, 0]]), num_nodes=(5, 2))
+    owner, neighbour = graph.owners_and_neighbours(side)
+    assert (owner.tolist(), neighbour.tolist()) == (([1, 0], [0, 4]) if side == "in" else ([0, 4], [1, 0]))
+    assert (graph.num_owners(side), graph.num_neighbours(side)) == ((2, 5) if side == "in" else (5, 2))
+    assert oriented(side, *oriented(side, "source", "target")) == ("source", "target")
+    assert oriented(other_side(side), 1, 2) == oriented(side, 1, 2)[::-1]
+
+
+def test_slots_know_their_edges_owners_and_neighbours():
+    owned = Owned(np.array([0, 2, 2, 3]), np.array([1, 2, 1]), np.array([5, 0, 3]))
+    assert owned.edges(1, 3).tolist() == [0, 3]
+    assert owned.owners(0, 3).tolist() == [0, 0, 2]
+    assert list(owned.blocks(2)) == [(0, 1), (1, 3)]
+    assert owned.count_neighbours(np.zeros(3, int)).tolist() == [0, 2, 1]
+
+
+def test_several_become_one_with_offsets_and_attributes_in_step():
+    first, second = random_graph(0, nodes=5, edges=8, edge_dim=2), random_graph(1, nodes=7, edges=6, edge_dim=2)
+    both = Graph.concat([first, second])
+    assert (both.num_nodes, both.num_edges, both.num_graphs) == (12, 14, 2)
+    assert both.source_ptr.tolist() == both.target_ptr.tolist() == [0, 5, 12]
+    ends = np.concatenate([np.stack(first.ends()), np.stack(second.ends()) + 5], axis=1)
+    assert np.stack(both.ends()).tolist() == ends.tolist()
+    assert both.x.tolist() == [*first.x.tolist(), *second.x.tolist()] and both.x_source is both.x_target
+    assert both.edge_attr.tolist() == [*first.edge_attr.tolist(), *second.edge_attr.tolist()]
+    assert Graph.concat([both, first]).source_ptr.tolist() == [0, 5, 12, 17]
+
+
+def test_relations_are_joined_on_both_sides():
+    x = np.arange(2.0)[:, None], np.arange(3.0)[:, None]
+    relation = Graph.from_edges(np.array([[0, 1], [2, 0]]), num_nodes=(2, 3), x=x)
+    both = Graph.concat([relation, relation])
+    assert [end.tolist() for end in both.ends()] == [[0, 1, 2, 3], [2, 0, 5, 3]]
+    assert (both.num_sources, both.num_targets, both.bipartite) == (4, 6, True)
+    assert both.source_ptr.tolist() == [0, 2, 4] and both.target_ptr.tolist() == [0, 3, 6]
+    assert both.x_source.tolist() == [[0], [1], [0], [1]] and both.x_target.shape == (6, 1)
+
+
+def test_sparse_attributes_stay_sparse():
+    graphs = [Graph.from_edges(np.array([[0], [1]]), x=kind(np.eye(2))) for kind in (scipy.sparse.coo_array, np.array)]
+    assert Graph.concat(graphs).x.toarray().tolist() == [[1, 0], [0, 1], [1, 0], [0, 1]]
+
+
+def test_what_does_not_go_together_is_named():
+    plain, relation = random_graph(0), Graph.from_edges(np.array([[0], [0]]), num_nodes=(1, 1))
+    with pytest.raises(GraphError, match="all bipartite or none of them"):
+        Graph.concat([plain, relation])
+    with pytest.raises(GraphError, match="all undirected or none of them"):
+        Graph.concat([plain, Graph.from_edges(EDGES, undirected=True)])
+    with pytest.raises(GraphError, match=r"x must have the same width on all graphs of a list, got \[\[3\], \[5\]\]"):
+        Graph.concat([plain, random_graph(0, dim=3)])
+    with pytest.raises(GraphError, match="x must be on all graphs of a list or on none, number 1 has none"):
+        Graph.concat([plain, random_graph(0, dim=0)])
+    with pytest.raises(GraphError, match="graphs must hold at least one graph, got none"):
+        Graph.concat([])
+    with pytest.raises(GraphError, match="edge_attr must be on all graphs of a list"):
+        Graph.concat([plain, random_graph(0, edge_dim=1)])

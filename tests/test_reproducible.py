@@ -170,7 +170,7 @@ def parts(graph: Graph) -> Iterator[tuple[np.ndarray, slice]]:
 def test_streamed_masks_are_those_in_memory(name, folder, monkeypatch):
     monkeypatch.setattr(memory, "LEAST_ROWS", 2048)  # several batches
     monkeypatch.setattr(memory, "MOST_ROWS", 2048)
-    monkeypatch.setattr("lsprune.kernels.file_arrays.LEAST", 4096)  # files in the place of arrays of edges
+    monkeypatch.setattr("lsprune.kernels.file_arrays.MIN_FILE_BYTES", 4096)  # files in the place of arrays of edges
     pruner, graph = configuration(name)
     mask, said = np.zeros(graph.num_edges, bool), []
     if graph.num_graphs > 1:  # a file holds one of them: what there is to learn is learned from all
@@ -244,8 +244,8 @@ def test_the_table_has_every_method_family_and_option():
     assert set(values) == {*PRUNERS.values(), *FAMILIES.values(), *WEIGHTS.values()}
     for kind, options in values.items():
         hints, own = typing.get_type_hints(kind), {field.name for field in dataclasses.fields(kind)}
-        if issubclass(kind, LSP) and kind is not LSP:  # what it shares with LSP is tried there
-            own -= {field.name for field in dataclasses.fields(LSP)}
+        for parent in kind.__mro__[1:]:  # what it shares with another class of the table is tried there
+            own -= {field.name for field in dataclasses.fields(parent)} if parent in values else set()
         for option, found in options.items():
             if option not in own:
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lsprune._version import __version__
-from lsprune.api import prune
+from lsprune.api import explain, mask, prune
 from lsprune.baselines import First, LocalRandom, NoEdges, Random
 from lsprune.errors import (
     BipartiteWarning,
@@ -31,12 +31,16 @@ from lsprune.hashing import (
     Structure,
     Threshold,
 )
-from lsprune.pruners import LSP, PRUNERS, Guarded, load
+from lsprune.plugins import register
+from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
 from lsprune.pruners.explanation import Explanation
+from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Similarity
 
 __all__ = [
-    "FAMILIES", "LSP", "PRUNERS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
-    "ConstantWarning", "Explanation", "First", "FormatError", "Graph", "GraphError", "Guarded", "Identity",
-    "IsolatedWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
-    "Projection", "Random", "Signs", "Structure", "SymmetryWarning", "Threshold", "__version__", "load", "prune",
+    "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
+    "Column", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph", "GraphError",
+    "Guarded", "Identity", "IsolatedWarning", "Jaccard", "LocalRandom", "LspruneError", "LspruneWarning",
+    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Projection", "Random", "Signs", "Similarity",
+    "Structure", "SymmetryWarning", "Threshold", "__version__", "explain", "load", "mask", "prune", "pruner",
+    "register",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """How an edge is described to a hash: the paper's [owner, edge, neighbour], or some of these parts (appendix A).
 
-A part is a set of attribute rows and, for every node or edge, the row that describes it. Vectors are their own rows. An
-integer array of one column is a category: its rows are those of a random matrix M, so that a family never knows the
-difference.
+A part is a set of attribute rows and, for every node or edge, the row that describes it. Vectors are their own rows.
+One column of integers is a category (`is_category`): its rows are those of a random matrix M, so that hash families
+need not tell the two apart.
 """
 
 from __future__ import annotations
@@ -15,14 +15,25 @@ from typing import Any
 import numpy as np
 
 from lsprune.errors import GraphError
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import plain
 from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.random_numbers import CATEGORY, draw
 
 PARTS = ("owner", "edge", "neighbour")
-MOST_CATEGORIES = 1 << 16  # values that a category may have beyond four for each of its rows
-WIDEST_CATEGORY = 1024  # columns of M at most: beyond that, random vectors are as good as orthogonal anyway
+MOST_CATEGORIES = 1 << 16  # values that a category may have even with fewer than a quarter as many rows
+WIDEST_CATEGORY = 1024  # columns of M at most: longer random vectors are not noticeably closer to orthogonal
+
+
+def is_category(values: Any) -> bool:
+    """Return whether attributes are a category: one column of integers, `[n]` or `[n, 1]`, not scipy.sparse.
+
+    >>> is_category(np.array([3, 1])), is_category(np.array([[3], [1]])), is_category(np.array([3.0, 1.0]))
+    (True, True, False)
+    """
+    if values is None or hasattr(values, "tocsr") or values.dtype.kind not in "iu":
+        return False
+    return values.ndim == 1 or bool(values.shape[1:] == (1,))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +80,7 @@ class SparseRows:
         return _float32(self.values[ids].toarray())
 
     def compressed(self, lo: int, hi: int) -> tuple[Array, Array, Array]:
-        """The rows lo..hi as they are: indptr from 0, column numbers, float32 values."""
+        """Return the rows lo..hi in CSR: indptr from 0, column numbers, float32 values."""
         indptr = self.values.indptr[lo : hi + 1].astype(np.int64)
         start, stop = int(indptr[0]), int(indptr[-1])
         return indptr - start, plain(self.values.indices[start:stop]), _float32(self.values.data[start:stop])
@@ -83,7 +94,7 @@ class CategoryRows:
     size: int  # number of values m
     kind: int
     seed: int
-    values: Array | None = None  # those that have a row here, where not all of them have
+    values: Array | None = None  # the values that have a row here; None: all
 
     @property
     def count(self) -> int:
@@ -118,7 +129,7 @@ class Part:
         return self.rows.size if isinstance(self.rows, CategoryRows) else 0
 
     def rows_of(self, items: Array) -> Array:
-        """The row numbers of some nodes or edges."""
+        """Return the row numbers of some nodes or edges."""
         return items if self.index is None else self.index[items]
 
 
@@ -126,26 +137,27 @@ def describe(
     graph: Graph, side: str, asked: tuple[str, ...], *, seed: int, sizes: Mapping[str, int] | None = None,
     occurring: bool = False,
 ) -> dict[str, Part]:  # fmt: skip
-    """The parts that describe the edges of `graph`, in the order owner, edge, neighbour.
+    """Return the parts that describe the edges of `graph`, in the order owner, edge, neighbour.
 
-    What is asked for and absent is left out; if nothing is left, what exists is used. `sizes` are the category counts
-    that `fit` found (0: a vector); without them they are taken from the graph. With `occurring`, a category with far
-    more values than the graph has nodes or edges gets rows only for those that occur.
+    Args:
+        asked: names of PARTS. Those that the graph lacks are left out; if none is left, those that exist are used.
+        sizes: category counts that `fit` found (0: a vector); default: those of the graph.
+        occurring: give a category with far more values than the graph has nodes or edges only the rows that occur.
     """
-    own, other = (graph.x_target, graph.x_source) if side == "in" else (graph.x_source, graph.x_target)
-    given = {"owner": own, "edge": graph.edge_attr, "neighbour": other}
-    present = [role for role in PARTS if given[role] is not None]
+    own, other = oriented(side, graph.x_source, graph.x_target)
+    attributes = {"owner": own, "edge": graph.edge_attr, "neighbour": other}
+    present = [role for role in PARTS if attributes[role] is not None]
     if not present:
         raise GraphError(
             "the graph has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
             ' give it some, or use a family that needs none: hash="identity" or "structure" (--hash identity)'
         )
-    chosen = [role for role in present if role in asked] or [role for role in present if role != "owner"] or present
+    roles = [role for role in present if role in asked] or [role for role in present if role != "owner"] or present
     parts: dict[str, Part] = {}
-    for role in chosen:
+    for role in roles:
         size = None if sizes is None else sizes.get(role)
         same = parts.get("owner") if role == "neighbour" and own is other else None
-        parts[role] = same or _part(given[role], role, seed, size, occurring)
+        parts[role] = same or _part(attributes[role], role, seed, size, occurring)
     return parts
 
 
@@ -153,9 +165,8 @@ def _part(values: Any, role: str, seed: int, size: int | None, occurring: bool) 
     name = "edge_attr" if role == "edge" else "x"
     if hasattr(values, "tocsr"):
         return Part(SparseRows(name, _canonical(values)))
-    column = values if values.ndim == 1 else values[:, 0] if values.shape[1:] == (1,) else None
-    if column is not None and values.dtype.kind in "iu":
-        return _category(column, name, 1 if role == "edge" else 0, seed, size, occurring)
+    if is_category(values):
+        return _category(values.reshape(-1), name, 1 if role == "edge" else 0, seed, size, occurring)
     if size:
         raise GraphError(f"{name} must be a category (one integer column) as when fitted, got {list(values.shape)}")
     return Part(DenseRows(name, values.reshape(values.shape[0], math.prod(values.shape[1:]))))
@@ -181,7 +192,7 @@ def _category(column: Array, name: str, kind: int, seed: int, size: int | None, 
 def category_rows(
     name: str, kind: int, seed: int, least: int, most: int, count: int, size: int | None = None
 ) -> CategoryRows:
-    """The rows of M for `count` values of a category from `least` to `most`; `size` is what `fit` found."""
+    """Return the rows of M for a column of `count` values from `least` to `most`; `size` is what `fit` found."""
     if size == 0:
         raise GraphError(f"{name} must be a vector as when fitted, got one integer column, which is a category")
     values = most + 1 if size is None else size

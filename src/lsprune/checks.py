@@ -1,4 +1,4 @@
-"""What callers give, checked at the edge: whole numbers, arrays and sparse matrices. Every rule is here once."""
+"""Checks of what callers pass: whole numbers, options, arrays and sparse matrices. Every rule is here once."""
 
 from __future__ import annotations
 
@@ -15,33 +15,45 @@ Array = np.ndarray[Any, np.dtype[Any]]
 MOST_NODES = 2**63  # ids are int64
 MOST_WHOLE = 2**63 - 1  # of options that have no limit of their own
 MAX_SEED_BITS = 1024
-_LONGEST = 80  # characters of a value in an error
+_MAX_SHOWN_CHARACTERS = 80  # of a value in an error message
 
 
 def shown(value: Any) -> str:
-    """A value for an error message: never longer than a line or two, whatever it is."""
+    """Return a value as text for an error message, cut to a line."""
     try:
         text = repr(value)
-    except Exception:  # a whole number of thousands of digits, or an object of the caller's own
+    except Exception:  # a number of thousands of digits, or a class whose repr fails
         return f"a {type(value).__name__}"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+    return text if len(text) <= _MAX_SHOWN_CHARACTERS else f"{text[:_MAX_SHOWN_CHARACTERS]} ..."
 
 
 def is_whole(value: Any) -> bool:
-    """Whether this is a whole number: of Python or numpy, True and False not among them."""
+    """Return whether this is a whole number, of Python or numpy; True and False are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether this is a real number, True and False not among them; it may be infinite or NaN."""
+    """Return whether this is a real number, infinity and NaN included; True and False are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Raise OptionError unless an option is a whole number >= least."""
+    if not is_whole(value) or value < least:
+        raise OptionError(f"{name} must be a whole number >= {least}, got {shown(value)}")
+
+
+def check_number(name: str, value: Any, least: float, most: float) -> None:
+    """Raise OptionError unless an option is a number in [least, most]."""
+    if not is_number(value) or not least <= value <= most:
+        raise OptionError(f"{name} must be a number in [{least:g}, {most:g}], got {shown(value)}")
+
+
 def set_whole(options: Any, name: str, least: int, most: int, wanted: str, *, none: bool = False) -> None:
-    """Make option `name` of a frozen dataclass a Python int in [least, most]; OptionError where it is no such number.
+    """Make option `name` of a frozen dataclass a Python int; raise OptionError unless it is in [least, most].
 
     Args:
-        wanted: what the error says that the option must be. none: the option may also be None.
+        wanted: how the error message describes the allowed values. none: None is allowed too.
     """
     value = getattr(options, name)
     if value is None and none:
@@ -54,7 +66,7 @@ def set_whole(options: Any, name: str, least: int, most: int, wanted: str, *, no
 def set_number(
     options: Any, name: str, fits: Callable[[float], bool], wanted: str, *, none: bool = False, about: str = ""
 ) -> None:
-    """Make option `name` of a frozen dataclass a Python float for which `fits`; OptionError otherwise."""
+    """Make option `name` of a frozen dataclass a Python number; raise OptionError unless `fits` is true of it."""
     value = getattr(options, name)
     if value is None and none:
         return
@@ -71,7 +83,7 @@ def _float(value: Any) -> float:
 
 
 def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> int:
-    """A number of nodes as a Python int: a whole number of any type, also as a float or an array of one entry."""
+    """Return a number of nodes as a Python int: a whole number of any type, also a float or an array of one entry."""
     try:
         number = value.item() if hasattr(value, "item") else value
         whole = is_whole(number) or (isinstance(number, float) and number.is_integer())
@@ -83,14 +95,14 @@ def count_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> i
 
 
 def counts_of(value: Any, name: str, error: type[LspruneError] = GraphError) -> Any:
-    """A number of nodes, or a pair of them (sources and targets), each None where it is not given."""
+    """Return a number of nodes, or a pair of them (sources, targets); None stays None."""
     if isinstance(value, tuple) and len(value) == 2:
         return tuple(None if count is None else count_of(count, name, error) for count in value)
     return None if value is None else count_of(value, name, error)
 
 
 def as_array(values: Any, name: str) -> Array:
-    """The values as a numpy array, a view where possible; GraphError where numpy cannot read them or loses a mask."""
+    """Return the values as a numpy array, a view where possible; raise GraphError if numpy cannot read them."""
     refuse_masked(values, name)
     try:
         return np.asarray(values)
@@ -118,8 +130,8 @@ def check_numbers(dtype: Any, name: str) -> None:
 def check_sparse(matrix: Any, name: str) -> None:
     """Raise GraphError unless the arrays of a scipy.sparse matrix agree with each other and with its shape.
 
-    scipy trusts these arrays, and so do kernels: a wrong index would read or write memory that is not theirs. Its own
-    check looks at fewer formats and changes the matrix.
+    scipy trusts these arrays, and so do kernels: a wrong index would read or write memory outside of the arrays. The
+    check of scipy covers fewer formats and changes the matrix.
     """
     check = _CHECKS.get(matrix.format)
     if matrix.ndim != 2:
@@ -135,7 +147,7 @@ def check_sparse(matrix: Any, name: str) -> None:
 
 
 def to_csr(matrix: Any, name: str) -> Any:
-    """A scipy.sparse matrix as CSR, checked before and after; the same object where it is CSR already."""
+    """Return a scipy.sparse matrix as CSR, checked before and after; the same object if it is CSR already."""
     check_sparse(matrix, name)
     if matrix.format == "csr":
         return matrix
@@ -148,7 +160,7 @@ def to_csr(matrix: Any, name: str) -> Any:
 
 
 def compressed_fault(rows: int, columns: int, indptr: Array, indices: Array, values: int) -> str:
-    """What is wrong with compressed rows that have so many values, or nothing."""
+    """Return what is wrong with compressed rows that have so many values; "" if nothing is."""
     if indptr.dtype.kind not in "iu" or indices.dtype.kind not in "iu" or indptr.ndim != 1 or indices.ndim != 1:
         return "indptr and indices must be integers in one dimension"
     if indptr.shape[0] != rows + 1:
@@ -161,7 +173,7 @@ def compressed_fault(rows: int, columns: int, indptr: Array, indices: Array, val
 
 
 def index_fault(ids: Array, count: int, name: str) -> str:
-    """What is wrong with ids that must be in [0, count), or nothing."""
+    """Return what is wrong with ids that must be in [0, count); "" if nothing is."""
     if ids.dtype.kind not in "iu" or ids.ndim != 1:
         return f"{name} must be integers in one dimension"
     if ids.size and (int(ids.min()) < 0 or int(ids.max()) >= count):
@@ -212,7 +224,7 @@ _CHECKS: dict[str, Callable[[Any], str]] = {
 
 
 def short_repr(pruner: Any) -> str:
-    """`Name(option=value, ...)` with the options that are not at their defaults."""
+    """Return `Name(option=value, ...)` with the options that are not at their defaults."""
     texts = []
     for f in dataclasses.fields(pruner):
         default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
@@ -223,7 +235,7 @@ def short_repr(pruner: Any) -> str:
 
 
 def check_budget(k: Any, keep: Any) -> None:
-    """Raise unless exactly one of k (whole, in [0, 2^31)) and keep (in (0, 1]) is given."""
+    """Raise OptionError unless exactly one of k (whole, in [0, 2^31)) and keep (in (0, 1]) is given."""
     if (k is None) == (keep is None):
         given = "neither" if k is None else f"both k={shown(k)} and keep={shown(keep)}"
         raise OptionError(f"give exactly one of k (edges per owner) and keep (share of edges to keep), got {given}")
@@ -234,18 +246,18 @@ def check_budget(k: Any, keep: Any) -> None:
 
 
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
-    """Raise unless value is one of the allowed ones."""
+    """Raise OptionError unless the value is one of the allowed ones."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
         raise OptionError(f"{name} must be one of {', '.join(repr(a) for a in allowed)}, got {shown(value)}")
 
 
 def check_seed(seed: Any) -> None:
-    """Raise unless seed is a whole number; its lowest 64 bits count."""
+    """Raise OptionError unless the seed is a whole number; its lowest 64 bits count."""
     if not is_whole(seed) or int(seed).bit_length() > MAX_SEED_BITS:
         raise OptionError(f"seed must be a whole number of at most {MAX_SEED_BITS} bits, got {shown(seed)}")
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise unless value is True or False."""
+    """Raise OptionError unless the value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{name} must be True or False, got {shown(value)}")

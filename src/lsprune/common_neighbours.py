@@ -1,4 +1,4 @@
-"""How many neighbours the two ends of an edge have in common: exact, for every edge."""
+"""How many neighbours the two ends of each edge have in common, counted exactly."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lsprune.kernels import Runtime
 
 
 def overlaps(owned: Owned, nodes: int, runtime: Runtime, *, closed: bool = False) -> tuple[Array, Array]:
-    """(members that the sets of owner and neighbour share, members that either has), for every slot, int64.
+    """Return (members in both sets, members in either set) of owner and neighbour, for every slot, int64.
 
-    A node's set are the neighbours of the edges that it owns, each once. For every edge the smaller set is looked up in
-    the larger one; 16 bytes an edge are needed.
+    The set of a node holds the neighbours of the edges that it owns, each once. For every edge the smaller set is
+    looked up in the larger one. Needs 16 bytes for each edge.
 
     Args:
-        closed: every node is in its own set too, so that two ends of an edge always share one.
+        closed: every node is in its own set too, so that the two ends of an edge always have a common member.
     """
     owner = owned.owners(0, nodes)
     pairs = owner * np.int64(nodes) + owned.neighbour

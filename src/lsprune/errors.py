@@ -1,4 +1,4 @@
-"""The errors and warnings a user can meet, all under one name."""
+"""All errors and warnings of lsprune, each under one base class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 
 
 class LspruneError(Exception):
-    """Anything lsprune refuses to do; the message says what to change."""
+    """Base class of all errors; the message says what to change."""
 
 
 class GraphError(LspruneError, ValueError):
@@ -31,7 +31,7 @@ class Lacking(LspruneError):
 
 
 class LspruneWarning(UserWarning):
-    """Something worth knowing that does not stop the work."""
+    """Base class of all warnings."""
 
 
 class SymmetryWarning(LspruneWarning):
@@ -39,7 +39,7 @@ class SymmetryWarning(LspruneWarning):
 
 
 class ConstantWarning(LspruneWarning):
-    """All edges look alike to the hash functions, so that the tie rule decides."""
+    """All edges have the same key, so that the tie rule decides."""
 
 
 class IsolatedWarning(LspruneWarning):
@@ -47,15 +47,15 @@ class IsolatedWarning(LspruneWarning):
 
 
 class BudgetWarning(LspruneWarning):
-    """Promises needed more edges than the budget has, so that more are kept than were asked for."""
+    """Guarantees needed more edges than the budget has, so that more edges are kept than the budget allows."""
 
 
 class BipartiteWarning(LspruneWarning):
-    """Two columns that look like two kinds of nodes are taken for one."""
+    """Two columns that look like two kinds of nodes are read as one kind."""
 
 
 def warn(message: str, category: type[LspruneWarning]) -> None:
-    """Warn at the line of the caller's own code that called lsprune."""
+    """Warn at the line of the caller's code that called lsprune."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lsprune":
         frame, level = frame.f_back, level + 1

@@ -1,7 +1,7 @@
-"""Graph: the one shape every adapter reads into and every pruner works on.
+"""Graph: what every adapter reads into and every pruner works on, and which end of an edge is its owner.
 
 A graph keeps the caller's arrays as they are (views where possible) and never sorts or copies them: the mask that a
-pruner returns is aligned with the edges in this very order. Grouping by owner happens later, in `lsprune.selection`.
+pruner returns is aligned with the edges in this order. Grouping by owner happens later, in `lsprune.selection`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,21 @@ from lsprune.errors import GraphError
 Array = np.ndarray[Any, np.dtype[Any]]
 Side = Literal["in", "out"]
 SIDES = ("in", "out")
+T = TypeVar("T")
+
+
+def oriented(side: str, source: T, target: T) -> tuple[T, T]:
+    """Return (owner's, neighbour's) from (source's, target's), whatever they are; also the other way round.
+
+    >>> oriented("in", "source", "target"), oriented("out", "source", "target")
+    (('target', 'source'), ('source', 'target'))
+    """
+    return (target, source) if side == "in" else (source, target)
+
+
+def other_side(side: str) -> str:
+    """Return the side on which owners and neighbours are exchanged."""
+    return "out" if side == "in" else "in"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -59,7 +74,7 @@ class Graph:
         ptr: Any = None,
         undirected: bool = False,
     ) -> Graph:
-        """A graph from COO edges.
+        """Build a graph from COO edges.
 
         Args:
             edge_index: integers `[2, E]`, row 0 the sources and row 1 the targets (or a pair of `[E]` arrays).
@@ -105,7 +120,7 @@ class Graph:
         edge_attr: Any = None,
         ptr: Any = None,
     ) -> Graph:
-        """A graph from compressed rows, without expanding them.
+        """Build a graph from compressed rows, without expanding them.
 
         Args:
             indptr: `[R + 1]` offsets; indices: `[E]` ids of the other end.
@@ -140,6 +155,39 @@ class Graph:
         _check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
         return graph
 
+    @classmethod
+    def concat(cls, graphs: Sequence[Graph]) -> Graph:
+        """Join graphs into one, in order: ids are shifted, and `source_ptr` and `target_ptr` hold the node offsets.
+
+        A graph that holds several already brings their offsets. All must be of one kind (bipartite, undirected), and
+        have attributes of one width or none.
+
+        >>> import numpy as np
+        >>> Graph.concat([Graph.from_edges(np.array([[0, 1], [1, 0]])), Graph.from_edges(np.array([[0], [2]]))])
+        Graph(nodes=5, edges=3, graphs=2)
+        """
+        if not graphs:
+            raise GraphError("graphs must hold at least one graph, got none")
+        for name in ("bipartite", "undirected"):
+            if len({getattr(graph, name) for graph in graphs}) > 1:
+                raise GraphError(f"the graphs of a list must be all {name} or none of them")
+        bipartite, ends = graphs[0].bipartite, [graph.ends() for graph in graphs]
+        source, source_ptr = _concat_ends(
+            [s for s, _ in ends], [graph.num_sources for graph in graphs], [graph.source_ptr for graph in graphs]
+        )
+        target, target_ptr = _concat_ends(
+            [t for _, t in ends], [graph.num_targets for graph in graphs], [graph.target_ptr for graph in graphs]
+        )
+        x = _concat_rows([graph.x_target for graph in graphs], "x")
+        return cls.from_edges(
+            (source, target),
+            num_nodes=(int(source_ptr[-1]), int(target_ptr[-1])) if bipartite else int(target_ptr[-1]),
+            x=(_concat_rows([graph.x_source for graph in graphs], "x"), x) if bipartite else x,
+            edge_attr=_concat_rows([graph.edge_attr for graph in graphs], "edge_attr"),
+            ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
+            undirected=graphs[0].undirected,
+        )
+
     @property
     def num_nodes(self) -> int:
         """Number of nodes; of sources plus targets in a bipartite graph."""
@@ -150,9 +198,9 @@ class Graph:
         """Number of directed edges, self-loops and duplicates included."""
         if self.grouped is not None:
             return self.grouped.edges
-        given = self.target if self.source is None else self.source
-        assert given is not None
-        return int(given.shape[0])
+        ids = self.target if self.source is None else self.source
+        assert ids is not None
+        return int(ids.shape[0])
 
     @property
     def num_graphs(self) -> int:
@@ -165,7 +213,7 @@ class Graph:
         return (self.x_source, self.x_target) if self.bipartite else self.x_target
 
     def ends(self) -> tuple[Array, Array]:
-        """Sources and targets `[E]` each; compressed rows are expanded."""
+        """Return sources and targets, `[E]` each; compressed rows are expanded."""
         if self.indptr is None:
             assert self.source is not None and self.target is not None
             return self.source, self.target
@@ -173,6 +221,18 @@ class Graph:
         assert other is not None
         expanded = np.repeat(np.arange(self.indptr.shape[0] - 1, dtype=other.dtype), np.diff(self.indptr))
         return (expanded, other) if self.rows == "source" else (other, expanded)
+
+    def owners_and_neighbours(self, side: str) -> tuple[Array, Array]:
+        """Return the owner and the neighbour of each edge, `[E]` each."""
+        return oriented(side, *self.ends())
+
+    def num_owners(self, side: str) -> int:
+        """Return the number of nodes that may own edges."""
+        return oriented(side, self.num_sources, self.num_targets)[0]
+
+    def num_neighbours(self, side: str) -> int:
+        """Return the number of nodes that may be neighbours."""
+        return oriented(side, self.num_sources, self.num_targets)[1]
 
     def __repr__(self) -> str:
         nodes = f"({self.num_sources}, {self.num_targets})" if self.bipartite else str(self.num_nodes)
@@ -186,26 +246,26 @@ class Owned:
 
     indptr: Array  # [owners + 1] int64
     neighbour: Array  # [slots]
-    edge: Array | None  # [slots] the caller's edge of each slot; None: the same number
+    edge: Array | None  # [slots] the caller's edge of each slot; None: edge i is slot i
     degree: Array | None = None  # [neighbours] in the whole graph, where this is a part of it
 
     def edges(self, lo: int, hi: int) -> Array:
-        """The caller's edge ids of the slots lo..hi."""
+        """Return the caller's edge ids of the slots lo..hi."""
         return np.arange(lo, hi) if self.edge is None else self.edge[lo:hi]
 
     def owners(self, lo: int, hi: int) -> Array:
-        """The owner of each slot of the owners lo..hi."""
+        """Return the owner of each slot of the owners lo..hi."""
         return np.repeat(np.arange(lo, hi), np.diff(self.indptr[lo : hi + 1]))
 
     def blocks(self, slots: int = 1 << 20) -> Iterator[tuple[int, int]]:
-        """Ranges lo..hi of owners with about `slots` slots each, in order."""
+        """Iterate over ranges lo..hi of owners with about `slots` slots each, in order."""
         count, owners = self.neighbour.shape[0], self.indptr.shape[0] - 1
         cuts = np.searchsorted(self.indptr, np.arange(1, max(-(-count // slots), 1)) * slots)
         borders = [0, *cuts.tolist(), owners]
         return ((lo, hi) for lo, hi in itertools.pairwise(borders) if hi > lo)
 
     def count_neighbours(self, counts: Array) -> Array:
-        """Add to counts[node] the number of slots in which each node is the neighbour; gives `counts`."""
+        """Add to counts[node] the number of slots in which each node is the neighbour; return `counts`."""
         if self.degree is not None:
             counts += self.degree
             return counts
@@ -216,7 +276,7 @@ class Owned:
 
 @dataclass(frozen=True, eq=False)
 class Grouped:
-    """Edges that were grouped by owner before, as those of a graph on disk are."""
+    """Edges that are grouped by owner already, as those of a graph on disk are."""
 
     owned: Owned
     side: Side
@@ -259,7 +319,7 @@ def _pair(value: Any, bipartite: bool, name: str) -> tuple[Any, Any]:
 
 
 def _sizes(num_nodes: Any) -> tuple[Any, Any]:
-    """The numbers of sources and targets that the caller states, as Python ints; None where nothing is stated."""
+    """Return the stated numbers of sources and targets as Python ints; None for what is not stated."""
     if num_nodes is None:
         return None, None
     if not isinstance(num_nodes, tuple):
@@ -279,17 +339,17 @@ def _count(stated: int | None, x: Any, ids: list[Array]) -> int:
 
 
 def _attributes(x_source: Any, x_target: Any) -> tuple[Any, Any]:
-    """The attributes of sources and targets as arrays; one object stays one object."""
+    """Return the attributes of sources and targets as arrays; one object stays one object."""
     source = _features(x_source, "x")
     return source, source if x_target is x_source else _features(x_target, "x")
 
 
 def _features(values: Any, name: str) -> Any:
-    """Attributes as a numpy array of numbers; scipy.sparse stays sparse, its arrays checked."""
+    """Return attributes as a numpy array of numbers; scipy.sparse stays sparse, its arrays checked."""
     if values is None:
         return None
     if hasattr(values, "tocsr"):
-        # The other formats hold Python objects: only what they become can be checked.
+        # The other formats hold Python objects: only their CSR form can be checked.
         (check_sparse if values.format in ("csr", "csc", "coo", "bsr") else to_csr)(values, name)
     else:
         values = as_array(values, name)
@@ -315,6 +375,31 @@ def _offsets(values: Any, count: int) -> Array | None:
     if ptr.size < 1 or ptr[0] != 0 or ptr[-1] != count or np.any(ptr[1:] < ptr[:-1]):
         raise GraphError(f"ptr must rise from 0 to the number of nodes ({count}), got {_brief(ptr)}")
     return ptr
+
+
+def _concat_ends(ends: list[Array], sizes: list[int], offsets: list[Array | None]) -> tuple[Array, Array]:
+    """Return the shifted ids of one end of all edges, and the node offsets of all graphs."""
+    shift = np.cumsum([0, *sizes])
+    ids = np.concatenate(ends) + np.repeat(shift[:-1], [end.size for end in ends])
+    parts = [shift[i + 1 : i + 2] if ptr is None else ptr[1:] + shift[i] for i, ptr in enumerate(offsets)]
+    return ids, np.concatenate([[0], *parts])
+
+
+def _concat_rows(values: list[Any], name: str) -> Any:
+    """Return the attributes of all graphs, one after the other; None if no graph has any."""
+    missing = [place for place, rows in enumerate(values) if rows is None]
+    if len(missing) == len(values):
+        return None
+    if missing:
+        raise GraphError(f"{name} must be on all graphs of a list or on none, number {missing[0]} has none")
+    widths = {rows.shape[1:] for rows in values}
+    if len(widths) > 1:
+        raise GraphError(f"{name} must have the same width on all graphs of a list, got {sorted(map(list, widths))}")
+    if any(hasattr(rows, "tocsr") for rows in values):
+        from scipy.sparse import vstack
+
+        return vstack(values, format="csr")
+    return np.concatenate(values)
 
 
 def _check_ids(ids: Array, count: int, name: str) -> None:

@@ -18,14 +18,14 @@ except ImportError as error:
 
 @dataclass(frozen=True, repr=False)
 class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it is not installed
-    """The same kind of object with fewer edges, for whatever `lsprune.prune` takes; the given object stays as it was.
+    """Prune any object that `lsprune.prune` accepts; the input is not changed.
 
     Args:
         pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
         e_id: put the positions of the kept edges on the result as `e_id`.
         rescale: weight the kept edges so that sums over neighbours keep their size.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
-        threads: default LSPRUNE_THREADS, else all cores; in the worker of a loader 1, as there torch itself does.
+        threads: default LSPRUNE_THREADS, else all cores; 1 in the worker of a loader, as in torch itself.
 
     >>> import torch
     >>> from torch_geometric.data import Data
@@ -48,6 +48,6 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
 
     def __repr__(self) -> str:
         options = {"e_id": self.e_id, "rescale": self.rescale, "reverse": self.reverse, "threads": self.threads}
-        given = "".join(f", {name}={value}" for name, value in options.items() if value not in (False, None))
+        changed = "".join(f", {name}={value}" for name, value in options.items() if value not in (False, None))
         pruner = dict(self.pruner) if isinstance(self.pruner, Mapping) else self.pruner
-        return f"{type(self).__name__}({pruner!r}{given})"
+        return f"{type(self).__name__}({pruner!r}{changed})"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lsprune.adapters import find
 from lsprune.adapters.base import Kept
-from lsprune.adapters.scipy import SparseMatrix
+from lsprune.adapters.scipy import ScipyAdapter
 from lsprune.errors import GraphError, OptionError
 
 DENSE = np.array([[0, 5, 0, 1], [0, 0, 2, 0], [3, 0, 4, 0], [0, 6, 0, 0]])
@@ -23,7 +23,7 @@ def rebuilt(data: object, mask: np.ndarray, weight: np.ndarray | None = None, e_
 
 @pytest.mark.parametrize("make", CLASSES)
 def test_edges_are_the_entries_source_to_target(make: type) -> None:
-    graph = SparseMatrix().graphs(make(DENSE))[None]
+    graph = ScipyAdapter().graphs(make(DENSE))[None]
     assert set(zip(*(end.tolist() for end in graph.ends()), strict=True)) == set(zip(*np.nonzero(DENSE), strict=True))
     assert graph.num_nodes == 4
     assert not graph.bipartite
@@ -33,7 +33,7 @@ def test_edges_are_the_entries_source_to_target(make: type) -> None:
 @pytest.mark.parametrize(("make", "rows"), [(sp.csr_array, "source"), (sp.csc_array, "target")])
 def test_compressed_rows_are_not_copied(make: type, rows: str) -> None:
     matrix = make(DENSE)
-    graph = SparseMatrix().graphs(matrix)[None]
+    graph = ScipyAdapter().graphs(matrix)[None]
     assert graph.rows == rows
     assert np.shares_memory(graph.indptr, matrix.indptr)
     assert np.shares_memory(graph.target if rows == "source" else graph.source, matrix.indices)
@@ -41,7 +41,7 @@ def test_compressed_rows_are_not_copied(make: type, rows: str) -> None:
 
 def test_a_matrix_that_is_not_square_is_bipartite() -> None:
     for make in CLASSES:
-        graph = SparseMatrix().graphs(make(DENSE[:3]))[None]
+        graph = ScipyAdapter().graphs(make(DENSE[:3]))[None]
         assert (graph.bipartite, graph.num_sources, graph.num_targets) == (True, 3, 4)
 
 
@@ -53,7 +53,7 @@ def test_class_format_dtype_shape_stay(make: type, dtype: type) -> None:
     small = rebuilt(matrix, mask)
     assert type(small) is type(matrix)
     assert (small.format, small.dtype, small.shape) == (matrix.format, np.dtype(dtype), (4, 4))
-    source, target = (end[mask] for end in SparseMatrix().graphs(matrix)[None].ends())
+    source, target = (end[mask] for end in ScipyAdapter().graphs(matrix)[None].ends())
     expected = np.zeros_like(DENSE, dtype)
     expected[source, target] = DENSE[source, target]
     assert np.array_equal(small.toarray(), expected)
@@ -104,7 +104,7 @@ def test_known_flags_are_carried_and_unknown_ones_not_asked_for() -> None:
 def test_spare_room_at_the_end_is_no_edge() -> None:
     roomy = sp.csr_array((np.array([1, 2]), np.array([0, 1]), np.array([0, 1, 2])), shape=(2, 2))
     roomy.data, roomy.indices = np.array([1, 2, 9]), np.array([0, 1, 0])
-    assert SparseMatrix().graphs(roomy)[None].num_edges == 2
+    assert ScipyAdapter().graphs(roomy)[None].num_edges == 2
     assert rebuilt(roomy, np.array([False, True])).toarray().tolist() == [[0, 0], [0, 2]]
 
 
@@ -116,7 +116,7 @@ def test_weights_multiply_the_values() -> None:
             small = rebuilt(matrix, mask, weight)
             assert small.dtype == result
             assert small.data.tolist() == (matrix.data[mask] * weight[mask]).tolist()
-        with pytest.raises(OptionError, match="e_id cannot be stored in a scipy matrix"):
+        with pytest.raises(OptionError, match="e_id=True needs a place for edge ids, and a scipy matrix has none"):
             rebuilt(make(DENSE), mask, e_id=True)
 
 

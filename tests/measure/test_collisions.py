@@ -111,7 +111,7 @@ def test_distinct_is_uniform():
 
 
 def test_faults_are_named(graph):
-    with pytest.raises(OptionError, match="pruner must let every owner choose"):
+    with pytest.raises(OptionError, match="pruner must be a local pruner such as LSP"):
         collision_curve(Random(keep=0.5), graph)
     with pytest.raises(OptionError, match="distances must be a number"):
         collision_curve(LSP(k=1), graph, [-1.0])
@@ -119,7 +119,7 @@ def test_faults_are_named(graph):
         with pytest.raises(OptionError, match=f"{name} must be a whole number >= 1"):
             collision_curve(LSP(k=1), graph, **{name: 0})
     for bare in (Graph.from_edges(np.array([[0], [1]])), Graph.from_edges(np.array([[0], [1]]), x=np.arange(2))):
-        with pytest.raises(GraphError, match="nothing else can be at a distance"):
+        with pytest.raises(GraphError, match="only vectors have a distance"):
             collision_curve(LSP(k=1), bare)
     with pytest.raises(GraphError, match="must have edges"):
         collision_curve(LSP(k=1), Graph.from_edges(np.empty((2, 0), int), x=np.ones((3, 2))))

@@ -15,7 +15,7 @@ from lsprune.lab.synthetic_graphs import Synthetic
 from lsprune.measure import aligned_consistency, consistency, stability
 from lsprune.measure.consistency import spearman
 from lsprune.measure.inputs import one_graph
-from lsprune.measure.noise import subgraph, surviving, with_noise
+from lsprune.measure.noise import dropout_mask, subgraph, with_noise
 
 
 def jaccard(a: set, b: set) -> float:
@@ -231,7 +231,7 @@ def test_stability_is_the_overlap_by_sets(seed, side):
     fitted, run = pruner.fit(graph), runtime()
     kept = fitted.mask_graph(graph, run).mask
     shaken = fitted.mask_graph(with_noise(graph, 0.5, seed), run).mask
-    left = surviving(graph, 0.4, seed)
+    left = dropout_mask(graph, 0.4, seed)
     thinned = np.zeros(60, bool)
     thinned[left] = fitted.mask_graph(subgraph(graph, left), run).mask
     found = stability(graph, pruner, noise=0.5, dropout=0.4, seed=seed)

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from graphs import random_graph
 from lsprune import Graph, OptionError
-from lsprune.measure.noise import is_vector, spreads, subgraph, surviving, with_noise
+from lsprune.measure.noise import column_deviations, dropout_mask, is_vector, subgraph, with_noise
 
 
 def test_noise_has_the_size_of_its_column():
@@ -31,7 +31,7 @@ def test_sources_and_targets_of_one_set_move_together_and_of_two_apart():
 def test_sparse_attributes_stay_sparse_and_have_the_dense_spread():
     dense = np.random.default_rng(0).standard_normal((50, 6)) * (np.random.default_rng(1).random((50, 6)) < 0.3)
     sparse = scipy.sparse.csr_array(dense)
-    assert spreads(sparse) == pytest.approx(spreads(dense), rel=1e-5)
+    assert column_deviations(sparse) == pytest.approx(column_deviations(dense), rel=1e-5)
     sparse = scipy.sparse.csr_array(dense.astype(np.float32) * [1, 1, 1, 1, 1, 1000], dtype=np.float32)
     graph, given = Graph.from_edges(np.array([[0], [1]]), x=sparse), sparse.toarray()
     moved = with_noise(graph, 0.2, seed=0).x
@@ -52,11 +52,11 @@ def test_dropout_takes_its_share_and_both_directions():
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 1000, (2, 20_000))
     graph = Graph.from_edges(np.concatenate([ends, ends[::-1]], axis=1))
-    left = surviving(graph, 0.3, seed=0)
+    left = dropout_mask(graph, 0.3, seed=0)
     assert left.mean() == pytest.approx(0.7, abs=0.02)
     assert np.array_equal(left[:20_000], left[20_000:])
-    assert surviving(graph, 0.0, seed=0).all() and not surviving(graph, 1.0, seed=0).any()
-    assert not np.array_equal(left, surviving(graph, 0.3, seed=1))
+    assert dropout_mask(graph, 0.0, seed=0).all() and not dropout_mask(graph, 1.0, seed=0).any()
+    assert not np.array_equal(left, dropout_mask(graph, 0.3, seed=1))
 
 
 def test_subgraph_keeps_attributes_in_step():
@@ -72,7 +72,7 @@ def test_bad_sizes_are_named(size):
     with pytest.raises(OptionError, match="noise must be a number"):
         with_noise(graph, size, seed=0)
     with pytest.raises(OptionError, match=r"dropout must be a number in \[0, 1\]"):
-        surviving(graph, size, seed=0)
+        dropout_mask(graph, size, seed=0)
 
 
 @pytest.mark.parametrize("kind", [scipy.sparse.coo_array, scipy.sparse.csc_array, scipy.sparse.lil_array])
@@ -84,4 +84,4 @@ def test_subgraph_takes_rows_of_any_sparse_format(kind):
 
 def test_a_numpy_seed_is_a_seed():
     graph = random_graph(0)
-    assert np.array_equal(surviving(graph, 0.5, np.int64(3)), surviving(graph, 0.5, 3))
+    assert np.array_equal(dropout_mask(graph, 0.5, np.int64(3)), dropout_mask(graph, 0.5, 3))

@@ -47,8 +47,11 @@ def every_figure() -> list:
         plots.degrees(graph, {"LSP": LSP(k=1).mask(graph)}, title="t"),
         plots.variance(CURVES, unpruned=9.0, hops=3, title="t"),
         plots.scalar(CURVES, "Value", unpruned=0.9, title="t"),
-        *(plots.structure(shapes(), field, unpruned=shapes()["all"][1.0], title="t") for field in plots.STRUCTURE),
-        *(plots.spectral(ERRORS, field, title="t") for field in plots.SPECTRAL),
+        *(
+            plots.structure(shapes(), field, unpruned=shapes()["all"][1.0], title="t")
+            for field in plots.STRUCTURE_LABELS
+        ),
+        *(plots.spectral(ERRORS, field, title="t") for field in plots.SPECTRAL_LABELS),
     ]
 
 
@@ -86,7 +89,7 @@ def test_degrees_are_the_share_with_at_least_so_many(matplotlib):
     assert found["half"][0][1:3] == [1, 2] and found["half"][1][1:3] == [0.6, 0.2]
     assert list(lines(plots.degrees(star, {"none": np.zeros(4, bool)}))) == ["unpruned"]
     assert lines(plots.degrees(star, {}, side="in"))["unpruned"][1][0] == 0.8
-    with pytest.raises(OptionError, match='side must be "in", "out" or None'):
+    with pytest.raises(OptionError, match="side must be one of None, 'in', 'out', got"):
         plots.degrees(star, {}, side="up")
 
 
@@ -99,7 +102,7 @@ def test_variance_is_logarithmic_and_has_its_level(matplotlib):
     assert plots.variance({"none": {0.0: 0.0, 0.5: 2.0}}).axes[0].get_yscale() == "symlog"
 
 
-@pytest.mark.parametrize("field", plots.STRUCTURE)
+@pytest.mark.parametrize("field", plots.STRUCTURE_LABELS)
 def test_structure_is_drawn_against_the_share(matplotlib, field):
     found = shapes()
     whole = found.pop("all")[1.0]
@@ -110,11 +113,11 @@ def test_structure_is_drawn_against_the_share(matplotlib, field):
     assert lines(figure) == {"some": ([0.25, 0.5], [quarter, half]), "unpruned": ([0, 1], [level, level])}
     low, high = figure.axes[0].get_ylim()
     assert low < min(half, quarter, level) and max(half, quarter, level) < high
-    assert figure.axes[0].get_ylabel() == plots.STRUCTURE[field]
+    assert figure.axes[0].get_ylabel() == plots.STRUCTURE_LABELS[field]
     assert "unpruned" not in lines(plots.structure(found, field))
 
 
-@pytest.mark.parametrize("at, field", list(enumerate(plots.SPECTRAL)))
+@pytest.mark.parametrize("at, field", list(enumerate(plots.SPECTRAL_LABELS)))
 def test_spectral_errors_are_drawn_above_no_error(matplotlib, at, field):
     figure = plots.spectral(ERRORS, field)
     values = [round(0.5 + at / 10, 1), round(0.1 + at / 10, 1)]
@@ -149,12 +152,12 @@ def test_what_cannot_be_drawn_is_named(matplotlib):
         plots.structure(found, "degrees")
     with pytest.raises(OptionError, match="field must be one of random_mean, "):
         plots.spectral({}, "largest")
-    with pytest.raises(OptionError, match="found must hold a Spectral for each share, got Structure"):
+    with pytest.raises(OptionError, match="results must hold a Spectral for each share, got Structure"):
         plots.spectral(found)
-    with pytest.raises(OptionError, match="found must hold a Structure for each share, got 0.5"):
+    with pytest.raises(OptionError, match="results must hold a Structure for each share, got 0.5"):
         plots.structure({"LSP": {0.5: 0.5}}, "largest")
     bare = {"LSP": {0.5: dataclasses.replace(found["LSP"][0.5], homophily=None)}}
-    with pytest.raises(OptionError, match="homophily was not measured; give `structure` the labels"):
+    with pytest.raises(OptionError, match="homophily was not measured: call `structure` with labels"):
         plots.structure(bare, "homophily")
     with pytest.raises(OptionError, match="curves must hold a number for each share, got Structure"):
         plots.scalar(found, "v")

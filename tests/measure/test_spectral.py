@@ -27,12 +27,12 @@ def test_random_signals_by_the_definition(seed, rescale):
     owned = [[e for e in range(60) if target[e] == node and source[e] != node] for node in range(15)]
     factor = [len(owned[t]) / max(sum(mask[e] for e in owned[t]), 1) for t in target]
     random = np.random.default_rng(7)
-    signals = np.concatenate([random.standard_normal((15, count)) for count in (spectral.BLOCK, 2)], axis=1)
+    signals = np.concatenate([random.standard_normal((15, count)) for count in (spectral.SIGNALS_AT_ONCE, 2)], axis=1)
     errors = []
     for x in signals.T:
         before = form(graph, np.ones(60, bool), x)
         errors.append(abs(form(graph, mask, x, factor if rescale else None) - before) / before)
-    found = quadratic_error(graph, mask, rescale=rescale, vectors=spectral.BLOCK + 2, seed=7)
+    found = quadratic_error(graph, mask, rescale=rescale, vectors=spectral.SIGNALS_AT_ONCE + 2, seed=7)
     assert (found.random_mean, found.random_max) == pytest.approx((np.mean(errors), np.max(errors)), rel=1e-5)
 
 
@@ -157,7 +157,7 @@ def test_faults_are_named():
     graph = random_graph(0)
     with pytest.raises(GraphError, match=r"mask must be bool \[60\]"):
         quadratic_error(graph, np.ones(5, bool))
-    with pytest.raises(OptionError, match='side must be "in" or "out"'):
+    with pytest.raises(OptionError, match="side must be one of 'in', 'out', got"):
         quadratic_error(graph, np.ones(60, bool), side="up")
     for name in ("vectors", "lowest"):
         with pytest.raises(OptionError, match=f"{name} must be a whole number"):

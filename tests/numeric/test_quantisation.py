@@ -29,7 +29,7 @@ def test_scales_do_not_depend_on_row_order_or_threads():
 @pytest.mark.parametrize("dim", [1, 4])
 @pytest.mark.parametrize("hash", ["projection", "threshold"])
 def test_edge_order_never_decides_a_scale(hash, dim, monkeypatch):
-    monkeypatch.setattr(scales, "SAMPLE", 8)
+    monkeypatch.setattr(scales, "SAMPLE_ROWS", 8)
     rng = np.random.default_rng(0)
     every = np.stack(np.nonzero(~np.eye(60, dtype=bool)))
     attr = rng.lognormal(0, 2, (every.shape[1], dim))

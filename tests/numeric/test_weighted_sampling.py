@@ -6,7 +6,7 @@ import numpy as np
 
 from lsprune.kernels import runtime
 from lsprune.numeric.random_numbers import draw
-from lsprune.numeric.weighted_sampling import finish, log2
+from lsprune.numeric.weighted_sampling import log2, log_times
 
 
 def test_the_logarithm_is_right():
@@ -23,13 +23,13 @@ def test_the_logarithm_is_right():
 def test_the_race_is_that_of_exponential_times():
     draws = draw(1, 2, np.arange(1000))
     weight = np.random.default_rng(0).integers(1, 10**6, 1000)
-    found = finish(draws, log2(weight, runtime(1)), runtime(1))
+    found = log_times(draws, log2(weight, runtime(1)), runtime(1))
     true = np.log2(-np.log2(draws.astype(float) / 2.0**64) / weight) * 2.0**32
     assert abs(found - true - (32 << 32)).max() / 2.0**32 < 1e-3  # times of about 2^-20 have 12 bits
 
 
 def test_no_draw_is_too_small_or_too_large():
     ends = np.array([0, 2**64 - 1], np.uint64)
-    last, first = finish(ends, np.zeros(2, np.int64), runtime(1)).tolist()
+    last, first = log_times(ends, np.zeros(2, np.int64), runtime(1)).tolist()
     assert 0 <= first <= 1 << 32
     assert last == 38 << 32  # -log2(2^-64) = 2^6, in units of 2^-32

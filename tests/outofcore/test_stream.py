@@ -37,7 +37,7 @@ def _small(monkeypatch):
     """Batches of a few edges, and files in the place of arrays, for graphs that are small."""
     monkeypatch.setattr(memory, "LEAST_ROWS", 8)
     monkeypatch.setattr(memory, "MOST_ROWS", 8)
-    monkeypatch.setattr("lsprune.kernels.file_arrays.LEAST", 1)
+    monkeypatch.setattr("lsprune.kernels.file_arrays.MIN_FILE_BYTES", 1)
 
 
 def write(folder, graph: Graph):

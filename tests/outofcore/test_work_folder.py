@@ -104,7 +104,7 @@ def test_a_full_disk_is_an_error_and_can_be_mended(place, monkeypatch, call):
 
     for module in (scratch, working_folder):
         monkeypatch.setattr(module, "reserve", full)
-    monkeypatch.setattr(scratch, "LEAST", 1)
+    monkeypatch.setattr(scratch, "MIN_FILE_BYTES", 1)
     with pytest.raises(OSError, match="No space left"):
         run(place, "out")
     assert not (place / "out").exists()

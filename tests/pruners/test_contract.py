@@ -20,11 +20,10 @@ from lsprune import (
     Projection,
     Random,
     adapters,
-    kernels,
     prune,
 )
 from lsprune.baselines import Cosine, TopWeight
-from lsprune.kernels import runtime
+from lsprune.kernels import executors, runtime
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection import owners
 
@@ -257,9 +256,9 @@ def test_small_blocks_equal_one_block(pruner, monkeypatch):
     whole = pruner.mask(graph)
     for place, name, size in (
         (owners, "_BLOCK", 7),
-        (kernels, "SPAN", 5),
-        (kernels, "ROWS", 3),
-        (kernels, "BLOCK_VALUES", 9),
+        (executors, "SPAN_EDGES", 5),
+        (executors, "BLOCK_ROWS", 3),
+        (executors, "BLOCK_VALUES", 9),
     ):
         monkeypatch.setattr(place, name, size)
     np.testing.assert_array_equal(pruner.mask(graph, threads=3), whole)

@@ -341,7 +341,7 @@ def test_fit_on_single_columns(session, graph, kind):
 def test_fit_looks_at_the_same_sample_of_nodes(session, monkeypatch):
     from lsprune.numeric import quantisation as scales
 
-    monkeypatch.setattr(scales, "SAMPLE", 20)
+    monkeypatch.setattr(scales, "SAMPLE_ROWS", 20)
     x = np.random.default_rng(2).standard_normal((100, 2)).astype(np.float32)
     ends = np.stack([np.arange(99), np.arange(1, 100)])
     rows = pa.array(x.tolist(), pa.list_(pa.float32()))

@@ -1,56 +1,55 @@
-"""The adapters: from any graph object lsprune knows to `Graph`, and from a mask back to the same kind of object."""
+"""Adapters: from any graph object that lsprune knows to `Graph`, and from a mask back to the same kind of object."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
-import numpy as np
-
-from lsprune.adapters.base import Adapter, Kept, Key
+from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.errors import GraphError
-from lsprune.graph import Graph
+from lsprune.registry import Registry, load_plugins
 
-__all__ = ["Adapter", "Kept", "Key", "find"]
+__all__ = ["ADAPTERS", "Adapter", "Kept", "Key", "find", "libraries"]
 
+ADAPTERS: Registry[Adapter] = Registry("adapter")  # of users and plugins
 ACCEPTED = (
     "lsprune.Graph, a numpy array [2, E], a scipy.sparse matrix, a NetworkX graph, "
     "a PyG Data, HeteroData, Batch, EdgeIndex or dataset, a torch tensor, or a list of PyG objects"
 )
-_TORCH = {"torch", "torch_geometric", "torch_sparse"}
+_MODULES = {  # package that the class of an object is from: our module with the adapters for it
+    "torch": "pyg", "torch_geometric": "pyg", "torch_sparse": "pyg", "lsprune": "arrays", "numpy": "arrays",
+    "scipy": "scipy", "networkx": "networkx",
+}  # fmt: skip
 
 
 def find(data: Any) -> Adapter:
-    """The adapter for this kind of object; raises GraphError when there is none.
+    """Return the adapter for this kind of object; raise GraphError if there is none.
 
-    A kind is known by the modules its classes come from, so that no library is imported which the caller did not
-    already import to make the object.
+    Registered adapters come first, then ours, then those of plugins that are not loaded yet. Ours are chosen by the
+    packages that the classes of the object are from, so that no library is imported which the caller does not use.
 
+    >>> import numpy as np
     >>> find(np.array([[0, 1], [1, 0]]))
-    EdgeArray()
+    ArrayAdapter()
     """
+    for kind in (*ADAPTERS.values(), *_ours(data)):
+        if kind.accepts(data):
+            return kind()
+    load_plugins()
+    for kind in ADAPTERS.values():
+        if kind.accepts(data):
+            return kind()
+    registered = "".join(f", {kind.about}" for kind in ADAPTERS.values())
+    raise GraphError(f"cannot prune {_describe(data)}; accepted are {ACCEPTED}{registered}")
+
+
+def _ours(data: Any) -> Iterator[type[Adapter]]:
+    """Iterate over our adapters that may fit; a list is one of a kind that its first entry is of."""
     first = data[0] if isinstance(data, (list, tuple)) and data else data
-    if _libraries(first) & _TORCH:
-        from lsprune.adapters import pyg
-
-        if (found := pyg.find(data)) is not None:
-            return found
-    if isinstance(data, (Graph, np.ndarray)):
-        from lsprune.adapters import arrays
-
-        return arrays.NativeGraph() if isinstance(data, Graph) else arrays.EdgeArray()
-    if "scipy" in _libraries(data):
-        from lsprune.adapters import scipy as sparse
-
-        return sparse.SparseMatrix()
-    if "networkx" in _libraries(data):
-        from lsprune.adapters import networkx as networks
-
-        return networks.Network()
-    raise GraphError(f"cannot prune {_describe(data)}; accepted are {ACCEPTED}")
-
-
-def _libraries(data: Any) -> set[str]:
-    return {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    packages = libraries(first)
+    for module in dict.fromkeys(module for package, module in _MODULES.items() if package in packages):
+        yield from import_module(f"lsprune.adapters.{module}").kinds()
 
 
 def _describe(data: Any) -> str:

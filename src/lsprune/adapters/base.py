@@ -1,33 +1,108 @@
-"""What an adapter is: a way from one kind of graph object to `Graph`, and from a mask back to the same kind."""
+"""What an adapter is: the way from one kind of graph object to `Graph`, and from masks back to the same kind."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
+from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 
-Key = Hashable  # None, or a relation such as ("user", "likes", "item")
+Key = Hashable  # None for an object with one set of edges, else a relation such as ("user", "likes", "item")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What is to be kept of one relation: aligned with the edges of the `Graph` the adapter read."""
+    """What to keep of one relation, aligned with the edges of the `Graph` that the adapter returned."""
 
-    mask: Array  # [E] bool
-    weight: Array | None = None  # [E] float32 factors for edge weights (`rescale=True`), or None
-    e_id: bool = False  # put the caller's edge ids on the result
+    mask: Array  # [E] bool, True = kept
+    weight: Array | None = None  # [E] float32: factors for the edge weights (`rescale=True`), or None
+    e_id: bool = False  # whether to store the positions of the kept edges on the result
+
+    def refuse_weight(self, kind: str) -> None:
+        """Raise OptionError if there are weights: for kinds of objects without edge weights."""
+        if self.weight is not None:
+            raise OptionError(
+                f"rescale=True needs a place for edge weights, and {kind} has none; "
+                "use a scipy.sparse matrix, a NetworkX graph or a PyG object"
+            )
+
+    def refuse_e_id(self, kind: str) -> None:
+        """Raise OptionError if edge ids are wanted: for kinds of objects without a place for them."""
+        if self.e_id:
+            raise OptionError(
+                f"e_id=True needs a place for edge ids, and {kind} has none; "
+                "use return_mask=True and np.flatnonzero(mask)"
+            )
 
 
-class Adapter(Protocol):
-    """Reads one kind of object and rebuilds it from masks; holds no state."""
+class Adapter(ABC):
+    """Reads one kind of object and rebuilds it from masks; holds no state and never changes the object.
 
+    To prune a kind of object that lsprune does not know, write a subclass and register it with `lsprune.register`.
+    Registered adapters are asked before those of lsprune.
+
+    >>> class PairsAdapter(Adapter):
+    ...     name = "pairs"
+    ...     about = "a set of (source, target) pairs"
+    ...
+    ...     @classmethod
+    ...     def accepts(cls, data):
+    ...         return isinstance(data, frozenset)
+    ...
+    ...     def graphs(self, data):
+    ...         return {None: Graph.from_edges(list(zip(*sorted(data))))}
+    ...
+    ...     def rebuild(self, data, kept):
+    ...         return frozenset(pair for pair, keep in zip(sorted(data), kept[None].mask) if keep)
+    >>> import numpy as np
+    >>> pairs = frozenset({(0, 2), (1, 2)})
+    >>> sorted(PairsAdapter().rebuild(pairs, {None: Kept(mask=np.array([False, True]))}))
+    [(1, 2)]
+    """
+
+    name: ClassVar[str]  # unique among registered adapters
+    about: ClassVar[str]  # the kind of object in a few words, for error messages
+
+    @classmethod
+    @abstractmethod
+    def accepts(cls, data: Any) -> bool:
+        """Return whether this adapter can read `data`. Must not import a heavy library: see `libraries`."""
+
+    @abstractmethod
     def graphs(self, data: Any) -> Mapping[Key, Graph]:
-        """The graph in `data` under the key None, or one graph for each relation. Views where possible."""
+        """Return the graph in `data` under the key None, or one graph for each relation, under its name.
 
+        The edges of a graph may be in any order; masks will be in the same order. Arrays are views where possible.
+        Several graphs in one object become one `Graph` with node offsets (`Graph.concat`).
+        """
+
+    @abstractmethod
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
-        """A new object of the same kind with the kept edges; relations without an entry stay whole."""
+        """Return a new object of the same kind with the kept edges, in their order, and all that belongs to them.
+
+        `kept` has the keys of `graphs`; relations without an entry stay whole.
+        """
 
     def masks(self, data: Any, masks: Mapping[Key, Array]) -> Any:
-        """The masks as a user of this kind expects them: an array, a list (one per graph) or a dict (per relation)."""
+        """Return the masks `[E]` bool, with the keys of `graphs`, as users of this kind of object expect them.
+
+        By default that is one array, or a dict from relation to array. Objects that hold several graphs, each with
+        its own edges, return a list.
+        """
+        return masks[None] if None in masks else dict(masks)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def libraries(data: Any) -> set[str]:
+    """Return the names of the packages that the classes of `data` are from, without importing any.
+
+    >>> import numpy as np
+    >>> sorted(libraries(np.zeros(2)))
+    ['builtins', 'numpy']
+    """
+    return {kind.__module__.partition(".")[0] for kind in type(data).__mro__}

@@ -2,29 +2,34 @@
 
 Nodes are numbered in the order of `G.nodes`. A numeric node attribute `x` and edge attribute `edge_attr` become
 features when every node (edge) has one. An undirected edge becomes two directed ones, so that each end is an owner of
-it, and comes back as one edge: masks for the user have one entry for each edge of `G.edges`, in that order.
+it, and is one edge again in the result: masks for the user have one entry for each edge of `G.edges`, in that order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.adapters.base import Kept, Key
+from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.checks import refuse_masked
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
 
-@dataclass(frozen=True)
-class Network:
+class NetworkxAdapter(Adapter):
     """Reads and rebuilds a NetworkX graph; node, edge and graph attributes and multigraph keys all stay."""
 
+    name: ClassVar[str] = "networkx"
+    about: ClassVar[str] = "a NetworkX graph"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return "networkx" in libraries(data)
+
     def graphs(self, data: Any) -> Mapping[Key, Graph]:
-        """The graph; of an undirected one the edges in `G.edges` order, then the reverse of those that are no loops."""
+        """Return the graph: edges in `G.edges` order, then, if it is undirected, the reverse of all but self-loops."""
         number = {node: i for i, node in enumerate(data)}
         ends = np.array([(number[u], number[v]) for u, v in data.edges()], dtype=np.int64).reshape(-1, 2).T  # [2, E]
         x = _feature((attributes for _, attributes in data.nodes(data=True)), "x", len(number))
@@ -37,10 +42,10 @@ class Network:
         return {None: Graph.from_edges(ends, num_nodes=len(number), x=x, edge_attr=edge_attr, undirected=undirected)}
 
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
-        """A new graph of the same class with all nodes and the kept edges.
+        """Return a new graph of the same class with all nodes and the kept edges.
 
-        An undirected edge has one weight but two owners: rescaling takes the mean of both factors, which keeps the sum
-        of all weights what it is for the directed graph.
+        An undirected edge has one weight but two owners: rescaling takes the mean of both factors, so that the sum of
+        all weights is that of the directed graph.
         """
         if None not in kept:
             return data
@@ -58,8 +63,13 @@ class Network:
         return smaller
 
     def masks(self, data: Any, masks: Mapping[Key, Array]) -> Array:
-        """The mask in `G.edges` order: one entry for each edge, also where the graph is undirected."""
+        """Return the mask in `G.edges` order: one entry for each edge, also of an undirected graph."""
         return masks[None][: data.number_of_edges()]
+
+
+def kinds() -> tuple[type[Adapter], ...]:
+    """Return the adapters of this module."""
+    return (NetworkxAdapter,)
 
 
 def _feature(attributes: Iterable[Mapping[Any, Any]], name: str, count: int) -> Array | None:

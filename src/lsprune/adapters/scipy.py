@@ -1,34 +1,38 @@
 """Adapter for scipy.sparse matrices and arrays, read as adjacency: A[s, t] is the edge s -> t.
 
 Every stored entry is an edge, explicit zeros and duplicates included. The values are edge weights, not attributes: they
-follow their edges and are what `rescale` multiplies, but no hash looks at them.
+follow their edges and are what `rescale` multiplies, but they are not hashed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from lsprune.adapters.arrays import refuse_e_id
-from lsprune.adapters.base import Kept, Key
+from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.checks import check_sparse, to_csr
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import compress, compress_csr
 
 FORMATS = ("csr", "csc", "coo")
-_CONVERTED = ("lil", "dok")  # no order of their own: edges and masks follow their CSR form
+_CONVERTED = ("lil", "dok")  # they have no order of entries: edges and masks follow their CSR form
 
 
-@dataclass(frozen=True)
-class SparseMatrix:
+class ScipyAdapter(Adapter):
     """Reads and rebuilds a scipy.sparse matrix; class, format, dtype, shape and canonical flags stay."""
 
+    name: ClassVar[str] = "scipy"
+    about: ClassVar[str] = "a scipy.sparse matrix"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return "scipy" in libraries(data)
+
     def graphs(self, data: Any) -> Mapping[Key, Graph]:
-        """A graph on the matrix's own index arrays; a matrix that is not square is a bipartite graph."""
+        """Return a graph on the index arrays of the matrix; a matrix that is not square is a bipartite graph."""
         matrix = _supported(data)
         rows, columns = matrix.shape
         num_nodes = rows if rows == columns else (rows, columns)
@@ -39,24 +43,25 @@ class SparseMatrix:
         return {None: Graph.from_csr(matrix.indptr, indices, rows=side, num_nodes=num_nodes)}
 
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
-        """A new matrix with the kept entries. Integer values become floats when weights rescale them."""
+        """Return a new matrix with the kept entries. Integer values become floats when weights rescale them."""
         if None not in kept:
             return data
-        refuse_e_id(kept[None], "a scipy matrix")
+        kept[None].refuse_e_id("a scipy matrix")
         matrix = _supported(data)
         smaller = _coo(matrix, kept[None]) if matrix.format == "coo" else _compressed(matrix, kept[None])
         return smaller.asformat(data.format)
 
-    def masks(self, data: Any, masks: Mapping[Key, Array]) -> Array:
-        """The mask `[nnz]`, in the order of the stored entries."""
-        return masks[None]
+
+def kinds() -> tuple[type[Adapter], ...]:
+    """Return the adapters of this module."""
+    return (ScipyAdapter,)
 
 
 def _supported(data: Any) -> Any:
     kind = getattr(data, "format", None)
     if getattr(data, "ndim", None) != 2 or kind not in (*FORMATS, *_CONVERTED):
-        shown = f"{type(data).__name__} of shape {list(getattr(data, 'shape', []))}"
-        raise GraphError(f"a scipy.sparse graph must be a CSR, CSC or COO matrix [N, N], got {shown}; try .tocsr()")
+        text = f"{type(data).__name__} of shape {list(getattr(data, 'shape', []))}"
+        raise GraphError(f"a scipy.sparse graph must be a CSR, CSC or COO matrix [N, N], got {text}; try .tocsr()")
     if kind in _CONVERTED:
         return to_csr(data, "the matrix")
     check_sparse(data, "the matrix")
@@ -80,8 +85,8 @@ def _compressed(matrix: Any, kept: Kept) -> Any:
 
 
 def _carry_flags(matrix: Any, smaller: Any) -> None:
-    # Only what scipy already knows: asking it would cost a pass over the edges and write on the caller's object. False
-    # is not carried, since fewer entries may well be sorted and distinct.
+    # Only flags that are set already: computing them takes a pass over the edges and writes on the caller's object.
+    # False is not carried over, since fewer entries may well be sorted and distinct.
     for flag in ("has_sorted_indices", "has_canonical_format"):
         if matrix.__dict__.get(f"_{flag}"):
             setattr(smaller, flag, True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
-from lsprune.numeric.weighted_sampling import finish, log2
+from lsprune.numeric.weighted_sampling import log2, log_times
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection.items import Items
 
@@ -38,7 +38,7 @@ class DSpar(GlobalPruner):
         of_source, of_target = degrees(graph, items)
         logs = [log2(np.maximum(degree, 1), runtime) for degree in (of_source, of_target)]
         both = log2(of_source[items.first] + of_target[items.second], runtime)
-        return finish(items.draw, both - logs[0][items.first] - logs[1][items.second], runtime)
+        return log_times(items.draw, both - logs[0][items.first] - logs[1][items.second], runtime)
 
 
 def degrees(graph: Graph, items: Items) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
 from lsprune.numeric.random_numbers import TREE, draw
-from lsprune.numeric.weighted_sampling import finish, log2
+from lsprune.numeric.weighted_sampling import log2, log_times
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection.csgraph import components
 from lsprune.selection.items import Items, Links, links_of
@@ -61,7 +61,7 @@ class EffectiveResistance(GlobalPruner):
         weight = self.weights(graph, links, runtime)
         log_weight = log2(weight, runtime)
         of_item = np.append(log_weight, -(1 << 50))[links.of_item]  # -1, the self-loops, is the last
-        return finish(items.draw, of_item, runtime)
+        return log_times(items.draw, of_item, runtime)
 
     def weights(self, graph: Graph, links: Links, runtime: Runtime) -> Array:
         """(trees + 1) times the resistance of every link, in units of 2^-32, int64."""
@@ -69,7 +69,7 @@ class EffectiveResistance(GlobalPruner):
         degree = np.diff(indptr)
         a, b = degree[links.low] + 1, degree[links.high] + 1
         left = degree.copy()
-        runtime.module.peel(indptr, neighbour, left)
+        runtime.module.two_core(indptr, neighbour, left)
         inner = np.flatnonzero((left[links.low] > 0) & (left[links.high] > 0))
         count = np.full(links.low.shape, self.trees)  # a link on which something hangs is in every tree
         count[inner] = self._trees_with(graph, links.low[inner], links.high[inner], links.nodes, runtime)
@@ -85,7 +85,7 @@ class EffectiveResistance(GlobalPruner):
 
         def some(lo: int, hi: int) -> None:
             counts = np.zeros_like(total)
-            fine.append(runtime.module.spanning_trees(
+            fine.append(runtime.module.count_spanning_trees(
                 indptr, neighbour, link, local, root, starts[lo:hi], limit, counts))  # fmt: skip
             with lock:
                 total[:] += counts

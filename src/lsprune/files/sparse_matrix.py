@@ -36,11 +36,11 @@ class MatrixContent:
 
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write `.npz` as scipy does."""
-        from lsprune.adapters.scipy import SparseMatrix
+        from lsprune.adapters.scipy import ScipyAdapter
 
         if suffix != ".npz":
             raise FormatError("a scipy matrix can be written to .npz only")
-        smaller = SparseMatrix().rebuild(self.matrix, {None: Kept(mask=mask)})
+        smaller = ScipyAdapter().rebuild(self.matrix, {None: Kept(mask=mask)})
         changed = {name: getattr(smaller, name) for name in ("data", *_INDEX[smaller.format])}
         changed |= {name: self.others.kept(name, mask) for name in self.others.arrays}
         write_npz(handle, {**self.arrays, **changed}, compressed=self.compressed)
@@ -73,11 +73,11 @@ def to_matrix(arrays: Mapping[str, Array], path: Path) -> Any:
 
 def matrix_edges(arrays: Mapping[str, Array], path: Path, options: EdgeOptions, compressed: bool) -> LoadedEdges:
     """Return the edges of a saved matrix: an entry A[s, t] is an edge from s to t."""
-    from lsprune.adapters.scipy import SparseMatrix
+    from lsprune.adapters.scipy import ScipyAdapter
 
     need([], options.edge_attr, path)
     matrix = to_matrix(arrays, path)
-    graph = SparseMatrix().graphs(matrix)[None]
+    graph = ScipyAdapter().graphs(matrix)[None]
     own = ("format", "shape", "data", "_is_array", *_INDEX[matrix.format])
     more = {name: array for name, array in arrays.items() if name not in own}
     declared = (tuple(options.edge_arrays), tuple(options.node_arrays))

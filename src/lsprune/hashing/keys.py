@@ -11,10 +11,10 @@ import numpy as np
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array
 from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys, View
-from lsprune.kernels import BLOCK_VALUES, ROWS, check_row, not_finite
+from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, check_row, not_finite
 from lsprune.kernels.threads import spans
 from lsprune.numeric.quantisation import Scale
-from lsprune.numeric.weighted_sampling import BITS, LOG_KEY_BITS, finish
+from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS, log_times
 
 TABLE_ROWS = 1 << 14  # rows of a table made at a time
 MANY_STEPS = 2 * STEPS  # beyond so many, attributes are made integers once and not again for every block of functions
@@ -26,7 +26,7 @@ def uniform(view: View, draws: Array) -> Array:
     """Make keys from uint64 draws: their top 30 bits, or with `race` log2(-log U) in units of 1 / LOG_KEY_UNIT."""
     if not view.log_keys:
         return (draws >> np.uint64(34)).astype(np.int32)  # below NOBODY
-    times = finish(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (BITS - LOG_KEY_BITS)
+    times = log_times(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (FRACTION_BITS - LOG_KEY_BITS)
     return times.astype(np.int32).reshape(draws.shape)
 
 
@@ -41,7 +41,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     role = next((role for role, known in view.parts.items() if known is part), None)
     if small and role is not None and view.functions > MANY_STEPS:
         q, project_quanta = quantised(view, role), view.runtime.module.project_quanta
-        view.runtime.spread(part.rows.count, lambda lo, hi: project_quanta(q[lo:hi], weights, out[lo:hi]), ROWS)
+        view.runtime.spread(part.rows.count, lambda lo, hi: project_quanta(q[lo:hi], weights, out[lo:hi]), BLOCK_ROWS)
         return out
     view.runtime.over_rows(
         part.rows, lambda block, lo, hi: kernel(block, scale.unit, scale.exponent, centre, weights, out[lo:hi])

@@ -19,7 +19,7 @@ from lsprune.hashing.base import STEPS, EdgeKeys, Keys, View
 from lsprune.hashing.keys import NOBODY
 from lsprune.hashing.projection import FRACTION, Projection
 from lsprune.hashing.threshold import Bits, Threshold, additive
-from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
+from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, not_finite
 from lsprune.needs import Needs
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import AFFINE, below, draw, mix64
@@ -184,7 +184,7 @@ def _finder(view: View, words: _Words) -> Callable[[Array], tuple[Array, Array]]
         nothing = np.zeros((1, 0, LANES), np.uint32)
         return lambda items: (nothing, np.zeros(items.shape[0], np.int64))
     part = view.parts[words.role]
-    size = max(min(ROWS, BLOCK_VALUES // part.rows.dim), 1)
+    size = max(min(BLOCK_ROWS, BLOCK_VALUES // part.rows.dim), 1)
     if words.role != "edge" and part.rows.count * words.count * LANES * 4 <= MAX_TABLE_BYTES:
         whole = view.runtime.zeros((part.rows.count, words.count, LANES), np.uint32)
         view.runtime.spread(part.rows.count, lambda lo, hi: words.fill(view, np.arange(lo, hi), whole[lo:hi]), size)

@@ -10,7 +10,7 @@ from lsprune.attributes import PARTS
 from lsprune.graph import Array
 from lsprune.hashing.base import View
 from lsprune.hashing.keys import project_block, spread_of
-from lsprune.kernels import BLOCK_VALUES, ROWS, not_finite
+from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, not_finite
 from lsprune.kernels.threads import spans
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.quantisation import Scale
@@ -31,7 +31,7 @@ def width_of(dims: Iterable[int]) -> int:
     return whole if whole <= WIDE else NARROW
 
 
-def row_blocks(view: View, most: int = ROWS) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
+def row_blocks(view: View, most: int = BLOCK_ROWS) -> tuple[list[tuple[int, int]], Callable[[int, int], Array]]:
     """Ranges of at most `most` rows, and a function that reads one: `[range, width]` int16 in +-127."""
     dim = max(sum(view.scales[role].dim for role in view.parts), 1)
     size = max(min(most, BLOCK_VALUES // dim), 1)

@@ -1,7 +1,7 @@
-"""Arrays that live in files: memory that the system may take back, for what does not fit into memory.
+"""Arrays whose memory is a file, for what does not fit into memory.
 
-The file of such an array has no name and is gone with the array, also when the process is killed. Its space is
-reserved at once, so that a full disk is an error here and not a crash at the first write.
+The file has no name and is gone with the array, also when the process is killed. Its space on the disk is reserved at
+once, so that a full disk is an error here and not a crash at the first write.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ import numpy as np
 
 from lsprune.graph import Array
 
-LEAST = 1 << 20  # bytes; what is smaller is an ordinary array
+MIN_FILE_BYTES = 1 << 20  # smaller arrays stay in memory
 
 
-def mapped(folder: Path, shape: int | tuple[int, ...], dtype: Any) -> Array:
-    """An array of zeros in a nameless file of `folder`."""
+def array_in_file(folder: Path, shape: int | tuple[int, ...], dtype: Any) -> Array:
+    """Return an array of zeros in a nameless file of `folder`."""
     count, kind = int(np.prod(shape, dtype=np.int64)), np.dtype(dtype)
     handle, name = tempfile.mkstemp(dir=folder, prefix="array-")
     try:
         Path(name).unlink()
-        return over(handle, count * kind.itemsize, kind).reshape(shape)
+        return array_of_file(handle, count * kind.itemsize, kind).reshape(shape)
     finally:
         os.close(handle)  # the mapping stays
 
 
-def over(handle: int, size: int, dtype: Any) -> Array:
-    """The `size` bytes of an open file as an array, reserved on the disk."""
+def array_of_file(handle: int, size: int, dtype: Any) -> Array:
+    """Return the first `size` bytes of an open file as an array; they are reserved on the disk."""
     if size == 0:
         return np.zeros(0, dtype)
     reserve(handle, size)

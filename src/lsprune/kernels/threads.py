@@ -1,4 +1,4 @@
-"""Threads for kernels: started for one call, gone after it, whatever numba, torch and BLAS are set to."""
+"""Threads for kernels: started for one call and gone after it, independent of those of numba, torch and BLAS."""
 
 from __future__ import annotations
 
@@ -13,37 +13,42 @@ from lsprune.checks import is_whole, shown
 from lsprune.errors import OptionError
 
 Job = Callable[[], Any]
-MOST = 1024  # threads
+MAX_THREADS = 1024
 _LIMIT: ContextVar[int | None] = ContextVar("lsprune_threads", default=None)
 
 
 def count(threads: int | None = None) -> int:
-    """The number of threads to use: the argument, else LSPRUNE_THREADS, else the cores this process may use.
+    """Return the number of threads to use: the argument, else LSPRUNE_THREADS, else the cores this process may use.
 
-    At most MOST: every thread has a share of the memory that kernels take.
+    At most MAX_THREADS, because every thread needs memory for its kernels.
     """
     if threads is None:
         if (limit := _LIMIT.get()) is not None:
             return limit
-        given = os.environ.get("LSPRUNE_THREADS", "").strip()
-        if not given:
+        value = os.environ.get("LSPRUNE_THREADS", "").strip()
+        if not value:
             return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-        if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) >= 1):
-            raise OptionError(f"LSPRUNE_THREADS must be a whole number >= 1, got {shown(given)}")
-        return min(int(given), MOST)
+        if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value) >= 1):
+            raise OptionError(f"LSPRUNE_THREADS must be a whole number >= 1, got {shown(value)}")
+        return min(int(value), MAX_THREADS)
     if not is_whole(threads) or threads < 1:
         raise OptionError(f"threads must be a whole number >= 1, got {shown(threads)}")
-    return min(int(threads), MOST)
+    return min(int(threads), MAX_THREADS)
 
 
 @contextmanager
 def using(threads: int) -> Iterator[None]:
-    """Within this block, `count()` without an argument is `threads`."""
+    """Make `count()` without an argument return `threads`, within this block."""
     token = _LIMIT.set(threads)
     try:
         yield
     finally:
         _LIMIT.reset(token)
+
+
+def job(function: Callable[..., Any], *args: Any) -> Job:
+    """Return a job that calls function(*args)."""
+    return lambda: function(*args)
 
 
 def run(jobs: Iterable[Job], threads: int) -> None:
@@ -75,5 +80,5 @@ def run(jobs: Iterable[Job], threads: int) -> None:
 
 
 def spans(total: int, size: int) -> list[tuple[int, int]]:
-    """`[0, total)` cut into consecutive spans of at most `size`."""
+    """Cut `[0, total)` into consecutive spans of at most `size`; return them as (lo, hi)."""
     return [(lo, min(lo + size, total)) for lo in range(0, total, size)]

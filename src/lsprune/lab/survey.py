@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.attributes import is_category
 from lsprune.errors import LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.lab.studies.compare import method_names
@@ -39,10 +40,9 @@ class Attributes:
         """Return the kind of these attributes, by the rule that pruners follow."""
         if values is None:
             return cls("none")
-        columns = int(np.prod(values.shape[1:])) if len(values.shape) > 1 else 1
-        if columns == 1 and values.dtype.kind in "iu":
+        if is_category(values):
             return cls("category", int(np.unique(values).size))
-        return cls("vector", columns)
+        return cls("vector", int(np.prod(values.shape[1:])))
 
     def __str__(self) -> str:
         text = {"none": "none", "category": f"one category of {self.size:,} values"}

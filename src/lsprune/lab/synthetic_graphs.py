@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import is_number, is_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as pool
@@ -252,7 +253,6 @@ def _concat_offsets(offsets: list[Array], starts: Array) -> Array:
 
 
 def _check(name: str, value: Any, minimum: float, maximum: float, *, integer: bool = False) -> None:
-    types = (int, np.integer) if integer else (int, float, np.integer, np.floating)
-    if isinstance(value, bool) or not isinstance(value, types) or not minimum <= value <= maximum:
+    if not (is_whole(value) if integer else is_number(value)) or not minimum <= value <= maximum:
         kind = "a whole number" if integer else "a number"
         raise OptionError(f"{name} must be {kind} in [{minimum:g}, {maximum:g}], got {value!r}")

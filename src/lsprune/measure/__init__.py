@@ -1,4 +1,4 @@
-"""What a mask did to a graph."""
+"""Measures of what a mask did to a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph as a sparse matrix: what the measures of structure look at."""
+"""A graph as a sparse matrix, for the measures of structure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 from lsprune.checks import as_array
 from lsprune.errors import GraphError
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 
 
-def one_range(graph: Graph, mask: Array | None = None) -> tuple[Array, Array]:
-    """(source, target) of the edges of a mask, the nodes numbered 0..N: in a bipartite graph targets after sources."""
+def numbered_ends(graph: Graph, mask: Array | None = None) -> tuple[Array, Array]:
+    """Return (source, target) of the kept edges, nodes numbered 0..N: of a bipartite graph targets after sources."""
     source, target = graph.ends()
     if mask is not None:
         kept = checked_mask(mask, graph.num_edges)
@@ -21,38 +21,38 @@ def one_range(graph: Graph, mask: Array | None = None) -> tuple[Array, Array]:
 
 
 def checked_mask(mask: Any, edges: int) -> Array:
-    """The mask as a bool array `[edges]`. Numbers are refused: they may be ids of edges as well as zeros and ones."""
+    """Return the mask as a bool array `[edges]`; raise GraphError for numbers, which may be edge ids."""
     try:
-        given = as_array(mask, "mask")
+        array = as_array(mask, "mask")
     except GraphError as error:  # rows of different lengths, or a masked array
         raise GraphError(f"mask must be bool [{edges}], got {type(mask).__name__}: {error}") from None
-    if given.dtype != bool or given.shape != (edges,):
-        raise GraphError(f"mask must be bool [{edges}], got {given.dtype} {list(given.shape)}")
-    return given
+    if array.dtype != bool or array.shape != (edges,):
+        raise GraphError(f"mask must be bool [{edges}], got {array.dtype} {list(array.shape)}")
+    return array
 
 
 def matrix(rows: Array, columns: Array, shape: tuple[int, int]) -> Any:
-    """A CSR matrix of ones at these places, each counted once."""
+    """Return a CSR matrix with 1 at these places; duplicates count once."""
     from scipy.sparse import csr_array
 
-    made = csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
-    made.sum_duplicates()
-    made.data[:] = 1
-    return made
+    result = csr_array((np.ones(rows.size), (rows, columns)), shape=shape)
+    result.sum_duplicates()
+    result.data[:] = 1
+    return result
 
 
 def owner_rows(graph: Graph, mask: Array | None, side: str) -> Any:
-    """CSR `[owners, neighbours]`: who hears whom, without self-loops; parallel edges are one."""
+    """Return a CSR matrix `[owners, neighbours]` of the edges, without self-loops; parallel edges are one."""
     source, target = graph.ends()
     kept = np.ones(source.shape, bool) if mask is None else checked_mask(mask, graph.num_edges)
     kept = kept if graph.bipartite else kept & (source != target)
-    made = matrix(target[kept], source[kept], (graph.num_targets, graph.num_sources))
-    return made if side == "in" else made.T.tocsr()
+    owner, neighbour = oriented(side, source[kept], target[kept])
+    return matrix(owner, neighbour, (graph.num_owners(side), graph.num_neighbours(side)))
 
 
 def undirected(graph: Graph, mask: Array | None = None) -> Any:
-    """CSR `[N, N]`, symmetric: who is joined to whom in either direction; no self-loops, parallel edges are one."""
-    source, target = one_range(graph, mask)
+    """Return a symmetric CSR matrix `[N, N]` of the edges in both directions, without self-loops and duplicates."""
+    source, target = numbered_ends(graph, mask)
     real = source != target
     source, target = source[real], target[real]
     ends = np.concatenate([source, target]), np.concatenate([target, source])

@@ -1,16 +1,15 @@
-"""The collision curve of a hash: how far two edges may differ and still be taken for one another.
+"""The collision curve of a hash: how often two edges at a distance are treated as the same edge.
 
-Locality-sensitive hashing is defined by two probabilities: things closer than d1 fall together with probability P1 or
-more, things farther apart than d2 with P2 or less. For pruning, what counts is not that two keys are equal but that the
-same edge wins, so there are two curves.
+Locality-sensitive hashing is defined by two probabilities: items closer than d1 collide with probability P1 or more,
+items farther apart than d2 with P2 or less. Pruning needs not equal keys but the same winner, so there are two curves.
 
 Take a random set of edges of the graph with different neighbours, and a second set in which every edge corresponds to
-one of the first but its attributes differ by a given distance. In the second set the edges stand in another order and
-their neighbours have other ids, so that nothing but the attributes tells which edges correspond.
+one of the first but its attributes differ by a given distance. The second set is shuffled and its neighbours have other
+ids, so that only the attributes say which edges correspond.
 
 - same edge: the probability that the hash takes corresponding edges from the two sets. Chance is 1 / (size of a set).
-- same key: the probability that two corresponding edges have the same key. It says something only of hashes with bins
-  or digests; without bins, keys are hardly ever equal.
+- same key: the probability that two corresponding edges have the same key. It is meaningful for hashes with bins or
+  digests; without bins, keys are hardly ever equal.
 
 A distance is the size of Gaussian noise on every column of the attributes, in standard deviations of that column: two
 unrelated edges are about sqrt(2) apart.
@@ -24,10 +23,11 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import check_count, check_number
 from lsprune.errors import GraphError, OptionError
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented, other_side
 from lsprune.kernels import Runtime, runtime
-from lsprune.measure.noise import check_count, check_number, is_vector, picked, shaken, spreads
+from lsprune.measure.noise import add_noise, column_deviations, is_vector, take_rows
 from lsprune.pruners import LocalPruner, PerOwner
 from lsprune.selection.choose import KeySource, choose, edge_keys
 from lsprune.selection.owners import by_owner, group, neighbour_base_of_owner
@@ -40,23 +40,23 @@ class CollisionCurve:
     distances: tuple[float, ...]
     same_edge: tuple[float, ...]
     same_key: tuple[float, ...]
-    chance: float  # of taking corresponding edges blindly
+    chance: float  # `same_edge` of a random choice
 
 
 def collision_curve(
     pruner: LocalPruner, graph: Graph, distances: Iterable[float] = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0), pairs: int = 2000,
     seed: int = 0, *, choices: int = 8, functions: int = 10, threads: int | None = None,
 ) -> CollisionCurve:  # fmt: skip
-    """How the first hash function of a pruner treats edges at each distance; definitions at the top of this module.
+    """Return the collision curve of a pruner's first hash function; definitions at the top of this module.
 
     Args:
-        pruner: one that lets owners choose: LSP with any hash. It is fitted on the graph; its budget does not matter,
-            nor do weights that go by the neighbourhood ("jaccard", "similarity"), which sets of edges do not have.
-        graph: where edges and their attributes come from; at least x or edge_attr must be vectors. Categories stay.
-        distances: in standard deviations of a column. The same noise, scaled, serves all of them.
-        pairs: number of pairs of sets, shared out over the functions.
-        choices: edges in a set, or as many as there are neighbours.
-        functions: so many hash functions (seeds) are averaged, as one direction may be luckier than another.
+        pruner: a local pruner, such as LSP with any hash. It is fitted on the graph. Its budget does not matter, nor do
+            weights that compare neighbourhoods ("jaccard", "similarity"), which sets of edges do not have.
+        graph: where edges and their attributes come from; x or edge_attr must be vectors. Categories stay as they are.
+        distances: in standard deviations of a column. The same noise, scaled, is used for all of them.
+        pairs: number of pairs of sets, divided among the functions.
+        choices: edges in a set; fewer if the graph has fewer neighbours.
+        functions: number of hash functions (seeds) to average over.
 
     >>> from lsprune import LSP
     >>> random = np.random.default_rng(0)
@@ -66,7 +66,7 @@ def collision_curve(
     (1.0, True, 0.125)
     """
     if not isinstance(pruner, LocalPruner):
-        raise OptionError(f"pruner must let every owner choose among its edges, as LSP does, got {pruner!r}")
+        raise OptionError(f"pruner must be a local pruner such as LSP, got {pruner!r}")
     wanted = tuple(distances)
     for distance in wanted:
         check_number("distances", distance, 0, 1e6)
@@ -74,14 +74,14 @@ def collision_curve(
         check_count(name, value)
     check_count("seed", seed, 0)
     if not graph.num_edges or not any(is_vector(part) for part in (graph.x_source, graph.x_target, graph.edge_attr)):
-        raise GraphError("the graph must have edges and x or edge_attr as vectors: nothing else can be at a distance")
+        raise GraphError("the graph must have edges, and vectors as x or edge_attr: only vectors have a distance")
     run, hits = runtime(threads), np.zeros((2, len(wanted)))
     for number in range(functions):
-        one = _fitted(replace(pruner, seed=(pruner.seed + number) % 2**63), graph, run)
-        sets = _Sets.drawn(graph, one.side, -(-pairs // functions), choices, (seed, number), run)
-        taken, key = _hashed(one, sets.graph(graph, 0.0, None), run)
+        fitted = _fitted(replace(pruner, seed=(pruner.seed + number) % 2**63), graph, run)
+        sets = _Sets.drawn(graph, fitted.side, -(-pairs // functions), choices, (seed, number), run)
+        taken, key = _hashed(fitted, sets.graph(graph, 0.0, None), run)
         for at, distance in enumerate(wanted):
-            other_taken, other_key = _hashed(one, sets.graph(graph, distance, sets.order), run)
+            other_taken, other_key = _hashed(fitted, sets.graph(graph, distance, sets.order), run)
             hits[:, at] += (taken & other_taken[sets.order]).sum() / sets.count, (key == other_key[sets.order]).mean()
     same_edge, same_key = (tuple((row / functions).tolist()) for row in hits)
     return CollisionCurve(tuple(float(d) for d in wanted), same_edge, same_key, sets.count / sets.edge.size)
@@ -89,51 +89,51 @@ def collision_curve(
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """Random sets of edges, as stars: an owner each, and a neighbour for each edge."""
+    """Random sets of edges, each a star: one owner, and a neighbour for each edge."""
 
     count: int
     side: str
     edge: Array  # [count * size] edges of the graph
     owner: Array  # [count] node of the graph that owns the set
-    order: Array  # [count * size] where each edge stands in the second sets: any place, any ids
+    order: Array  # [count * size] the place of each edge in the shuffled second sets
     seed: tuple[int, ...]
 
     @classmethod
     def drawn(cls, graph: Graph, side: str, count: int, size: int, seed: tuple[int, ...], run: Runtime) -> _Sets:
-        """Sets of edges with different neighbours, any of which is as likely; of a neighbour's edges, any."""
+        """Draw sets of edges with different neighbours: uniform over neighbours, then over the edges of a neighbour."""
         random = np.random.default_rng(seed)
-        edges = by_owner(graph, "out" if side == "in" else "in", run)  # of each neighbour
+        edges = by_owner(graph, other_side(side), run)  # of each neighbour
         nodes = np.flatnonzero(np.diff(edges.indptr))
-        chosen = nodes[distinct(random, count, min(size, nodes.size), nodes.size)].ravel()
-        slot = random.integers(edges.indptr[chosen], edges.indptr[chosen + 1])
+        neighbours = nodes[distinct(random, count, min(size, nodes.size), nodes.size)].ravel()
+        slot = random.integers(edges.indptr[neighbours], edges.indptr[neighbours + 1])
         edge = slot if edges.edge is None else edges.edge[slot]
-        owner = graph.ends()[1 if side == "in" else 0][edge[:: edge.size // count]]
+        owner = graph.owners_and_neighbours(side)[0][edge[:: edge.size // count]]
         return cls(count, side, edge, owner, random.permutation(edge.size), seed)
 
     def graph(self, graph: Graph, distance: float, order: Array | None) -> Graph:
-        """The sets as a bipartite graph, attributes moved by `distance`; edge i and its neighbour stand at order[i]."""
-        own, other = (graph.x_target, graph.x_source) if self.side == "in" else (graph.x_source, graph.x_target)
-        neighbour = graph.ends()[0 if self.side == "in" else 1][self.edge]
-        back = np.arange(self.edge.size) if order is None else np.argsort(order)  # what stands at each place
-        size = self.edge.size // self.count
-        owners = np.arange(self.edge.size) // size
-        ends = np.arange(self.edge.size), owners[back]
-        x = picked(self._moved(other, neighbour, distance, 0), back), self._moved(own, self.owner, distance, 1)
-        attr = picked(self._moved(graph.edge_attr, self.edge, distance, 2), back)
-        sizes = self.edge.size, self.count
-        if self.side == "out":
-            ends, x, sizes = ends[::-1], x[::-1], sizes[::-1]
-        return Graph.from_edges(ends, num_nodes=sizes, x=x, edge_attr=attr)
+        """Return the sets as a bipartite graph, with noise of size `distance`; edge i is at order[i]."""
+        own, other = oriented(self.side, graph.x_source, graph.x_target)
+        neighbour = graph.owners_and_neighbours(self.side)[1][self.edge]
+        back = np.arange(self.edge.size) if order is None else np.argsort(order)  # the edge at each place
+        owners = np.arange(self.edge.size) // (self.edge.size // self.count)
+        x_owner = self._noisy(own, self.owner, distance, 1)
+        x_neighbour = take_rows(self._noisy(other, neighbour, distance, 0), back)
+        return Graph.from_edges(
+            oriented(self.side, owners[back], np.arange(self.edge.size)),
+            num_nodes=oriented(self.side, self.count, self.edge.size),
+            x=oriented(self.side, x_owner, x_neighbour),
+            edge_attr=take_rows(self._noisy(graph.edge_attr, self.edge, distance, 2), back),
+        )
 
-    def _moved(self, values: Any, rows: Array, distance: float, which: int) -> Any:
-        taken = picked(values, rows)
+    def _noisy(self, values: Any, rows: Array, distance: float, which: int) -> Any:
+        copies = take_rows(values, rows)
         if distance == 0 or not is_vector(values):
-            return taken
-        return shaken(taken, spreads(values), distance, (*self.seed, which))
+            return copies
+        return add_noise(copies, column_deviations(values), distance, (*self.seed, which))
 
 
 def distinct(random: np.random.Generator, rows: int, size: int, among: int) -> Array:
-    """`[rows, size]` numbers below `among`, all different within a row and any such row as likely; size <= among.
+    """Return `[rows, size]` numbers below `among`, distinct within a row, every such row equally likely.
 
     >>> np.sort(distinct(np.random.default_rng(0), 2, 3, 3)).tolist()
     [[0, 1, 2], [0, 1, 2]]
@@ -154,7 +154,7 @@ def _fitted(pruner: LocalPruner, graph: Graph, run: Runtime) -> PerOwner:
 
 
 def _hashed(pruner: PerOwner, sets: Graph, run: Runtime) -> tuple[Array, Array]:
-    """(whether it is taken, key of the first function) for each edge, in the order of the sets."""
+    """Return (whether it is taken, key of the first function) for each edge, in the order of the sets."""
     owned: Owned = group(sets, pruner.rules, run)
     source: KeySource = pruner.key_source(sets, owned, run)
     owners = owned.indptr.size - 1

@@ -1,10 +1,10 @@
-"""Does pruning keep the same edges where neighbourhoods are alike? What "locality-sensitive" has to achieve.
+"""Does pruning keep the same edges in similar neighbourhoods? That is what "locality-sensitive" promises.
 
-Three questions, by what is known about the graphs:
+Three measures, by what is known about the graphs:
 
 - `aligned_consistency`: several samples of one class whose edges are known to correspond. Are the same ones kept?
-- `consistency`: any graphs. Are neighbourhoods that were alike still alike, and those that were not still not?
-- `stability`: any graphs. Does a node keep the same edges when the attributes or the edges around it change a little?
+- `consistency`: any graphs. Are similar neighbourhoods still similar after pruning, and different ones different?
+- `stability`: any graphs. Does a node keep the same edges when attributes or edges change slightly?
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import check_count
 from lsprune.errors import GraphError, OptionError
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, other_side
 from lsprune.kernels import runtime
 from lsprune.measure.adjacency import checked_mask, owner_rows
 from lsprune.measure.inputs import check_pruner, one_graph
-from lsprune.measure.noise import check_count, subgraph, surviving, with_noise
+from lsprune.measure.noise import dropout_mask, subgraph, with_noise
 from lsprune.pruners import Pruner
 from lsprune.selection.owners import by_owner
 
-OVERSAMPLE = 4  # draws of two nodes for each pair that is asked for: some find the same pair, or a node and itself
+DRAWS_PER_PAIR = 4  # draws of two nodes for each pair: some give the same pair again, or a node and itself
 
 
 def aligned_consistency(
@@ -35,21 +36,21 @@ def aligned_consistency(
     pairs_per_class: int = 28,
     seed: int = 0,
 ) -> float:
-    """The mean Jaccard overlap of the kept edges over pairs of samples of one class: 1 if the same edges survive.
+    """Return the mean Jaccard overlap of the kept edges over pairs of samples of one class: 1 if they are the same.
 
-    Only edges that both samples have are counted. A pair that keeps none of them says nothing and is left out; NaN if
-    that is true of all pairs. Time and memory: the number of pairs times the edges of a sample.
+    Only edges that both samples have are counted. A pair that keeps none of them is left out; NaN if all are left out.
+    Time and memory grow with the number of pairs times the edges of a sample.
 
     Args:
         mask: `[E]` True = kept, for the edges of all samples, one sample after the other.
         edge_ptr: `[S + 1]` where the edges of each sample begin.
         class_of_sample: `[S]` numbers or strings.
-        centre_edge: `[E]` which edge of its class each one is: what makes edges of two samples the same.
-        pairs_per_class: so many different pairs are drawn from each class, or all there are.
+        centre_edge: `[E]` the number of each edge within its class: edges of two samples with one number correspond.
+        pairs_per_class: number of distinct pairs to draw from each class; all of them if there are fewer.
 
     `lsprune.lab.synthetic_graphs.Samples` has these arrays as `edge_ptr`, `y` and `centre_edge`.
 
-    >>> mask = np.array([True, False, True, True, False])  # the second sample lacks edge 2
+    >>> mask = np.array([True, False, True, True, False])  # the second sample has no edge 2
     >>> aligned_consistency(mask, np.array([0, 3, 5]), np.array([0, 0]), np.array([0, 1, 2, 0, 1]))
     1.0
     """
@@ -69,49 +70,49 @@ def aligned_consistency(
     here = np.arange(pair.size) - (np.cumsum(sizes) - sizes)[pair] + edge_ptr[left][pair]  # edges of the left sample
     wanted = code[here] + (right - left)[pair] * width  # the same edges in the right one
     there = np.minimum(np.searchsorted(code, wanted), code.size - 1)
-    found = code[there] == wanted
-    return _mean_overlap(mask[here[found]], mask[there[found]], pair[found], left.size)
+    both = code[there] == wanted
+    return _mean_overlap(mask[here[both]], mask[there[both]], pair[both], left.size)
 
 
 def _checked_centre(values: Any) -> Array:
-    given = np.asarray(values)
-    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
-        raise GraphError(f"centre_edge must be whole numbers [E] >= 0, got {given.dtype} {list(given.shape)}")
-    return given.astype(np.int64)
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
+        raise GraphError(f"centre_edge must be whole numbers [E] >= 0, got {array.dtype} {list(array.shape)}")
+    return array.astype(np.int64)
 
 
 def _checked_offsets(values: Any, edges: int) -> Array:
-    given = np.asarray(values)
-    rises = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu" and bool(np.all(given[1:] >= given[:-1]))
-    if not rises or given[0] != 0 or given[-1] != edges:
-        shown = np.array2string(given, threshold=6, edgeitems=2, separator=", ")
-        raise GraphError(f"edge_ptr must rise from 0 to the number of edges ({edges}), got {shown}")
-    return given.astype(np.int64)
+    array = np.asarray(values)
+    rises = array.ndim == 1 and array.size > 0 and array.dtype.kind in "iu" and bool(np.all(array[1:] >= array[:-1]))
+    if not rises or array[0] != 0 or array[-1] != edges:
+        text = np.array2string(array, threshold=6, edgeitems=2, separator=", ")
+        raise GraphError(f"edge_ptr must rise from 0 to the number of edges ({edges}), got {text}")
+    return array.astype(np.int64)
 
 
 def _checked_classes(values: Any, samples: int) -> Array:
-    given = np.asarray(values)
-    if given.shape != (samples,):
-        raise GraphError(f"class_of_sample must have {samples} values, got {list(given.shape)}")
-    if given.dtype.kind not in "iubfU" or (given.dtype.kind == "f" and not np.isfinite(given).all()):
-        raise GraphError(f"class_of_sample must be finite numbers or strings, got {given.dtype}")
-    return given
+    array = np.asarray(values)
+    if array.shape != (samples,):
+        raise GraphError(f"class_of_sample must have {samples} values, got {list(array.shape)}")
+    if array.dtype.kind not in "iubfU" or (array.dtype.kind == "f" and not np.isfinite(array).all()):
+        raise GraphError(f"class_of_sample must be finite numbers or strings, got {array.dtype}")
+    return array
 
 
 def _codes(edge_ptr: Array, centre_edge: Array) -> tuple[Array, int]:
-    """(sample * width + edge of the class, width)."""
+    """Return (sample * width + edge of the class, width)."""
     width = int(centre_edge.max(initial=0)) + 1
     sample = np.repeat(np.arange(edge_ptr.size - 1), np.diff(edge_ptr))
     return sample * width + centre_edge, width
 
 
 def _pairs_within(class_of_sample: Array, count: int, seed: int) -> tuple[Array, Array]:
-    """Pairs of different samples of one class, `count` different ones a class or all; each class draws by itself."""
+    """Return up to `count` distinct pairs of samples of each class; the draws of a class do not depend on others."""
     left, right = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for which in np.unique(class_of_sample):
-        members = np.flatnonzero(class_of_sample == which)
+    for name in np.unique(class_of_sample):
+        members = np.flatnonzero(class_of_sample == name)
         pairs = members.size * (members.size - 1) // 2
-        random = np.random.default_rng((seed, *_class_key(which)))
+        random = np.random.default_rng((seed, *_class_key(name)))
         number = random.choice(pairs, min(count, pairs), replace=False) if pairs else np.zeros(0, np.int64)
         high = ((1 + np.sqrt(1 + 8.0 * number)) // 2).astype(np.int64)  # pair 0 is (0, 1), 1 (0, 2), 2 (1, 2), ...
         left.append(members[number - high * (high - 1) // 2])
@@ -119,15 +120,15 @@ def _pairs_within(class_of_sample: Array, count: int, seed: int) -> tuple[Array,
     return np.concatenate(left), np.concatenate(right)
 
 
-def _class_key(which: Any) -> tuple[int, int]:
-    """Numbers >= 0 that say which class this is, whatever other classes there are."""
-    if isinstance(which, str):
-        return int.from_bytes(which.encode(), "little"), 2
-    return abs(int(which)), int(which < 0)
+def _class_key(name: Any) -> tuple[int, int]:
+    """Return numbers >= 0 that stand for a class, whatever other classes there are."""
+    if isinstance(name, str):
+        return int.from_bytes(name.encode(), "little"), 2
+    return abs(int(name)), int(name < 0)
 
 
 def _mean_overlap(first: Array, second: Array, item: Array, items: int, counted: Array | None = None) -> float:
-    """The mean over the items of |first and second| / |first or second|, two sets of edges of each item.
+    """Return the mean over the items of |first and second| / |first or second|, two sets of edges of each item.
 
     Items without an edge in either set, and those not `counted`, are left out.
     """
@@ -139,9 +140,9 @@ def _mean_overlap(first: Array, second: Array, item: Array, items: int, counted:
 
 @dataclass(frozen=True)
 class Consistency:
-    """How the likeness of neighbourhoods survived, over pairs of nodes that shared a neighbour."""
+    """How well the similarity of neighbourhoods is preserved, over pairs of nodes that share a neighbour."""
 
-    correlation: float  # Spearman's, of the overlap before and after; NaN where either is the same for all pairs
+    correlation: float  # Spearman's, of the overlap before and after; NaN if either is the same for all pairs
     before: float  # mean Jaccard overlap of the two neighbourhoods
     after: float
     pairs: int
@@ -151,25 +152,25 @@ def consistency(
     data: Any, pruner: Pruner, *, nodes: Array | None = None, pairs: int = 2000, seed: int = 0,
     threads: int | None = None,
 ) -> Consistency:  # fmt: skip
-    """Whether neighbourhoods that were alike are still alike, where no edges are known to correspond.
+    """Measure whether similar neighbourhoods are still similar after pruning.
 
     For pairs of owners that share a neighbour: the Jaccard overlap of their sets of neighbours before and after
     pruning, and the rank correlation of the two. A pair is drawn as an owner, one of its edges, and another owner of
     that neighbour. Self-loops are not counted; parallel edges are one neighbour.
 
-    Of several graphs the pairs are drawn within each, its owners as likely as all others, and the figures are those of
-    all pairs together. They are pruned as `pruner.mask` prunes a list: a pruner that is not fitted learns from all of
-    them.
+    With several graphs, every owner is equally likely, both owners of a pair are from one graph, and the figures are
+    over all pairs. The graphs are pruned as a list: a pruner that is not fitted learns from all of them.
 
     Args:
         data: a `Graph` or anything else that `prune` accepts, with one relation; or a list of such graphs.
-        nodes: owners that may be the first of a pair, as ids (of several graphs, counted through); default all.
-        pairs: so many different pairs are looked at, or as many as are found in four times as many draws.
+        nodes: ids of the owners that may be the first of a pair; default all. With several graphs, ids run on from
+            one graph to the next.
+        pairs: number of distinct pairs; fewer if four times as many draws do not give so many.
 
     >>> from lsprune import LSP
-    >>> ends = np.array([[0, 1, 2, 0, 1, 2, 2, 3, 4], [5, 5, 5, 6, 6, 6, 7, 7, 7]])  # 5 and 6 hear the same nodes
-    >>> found = consistency(Graph.from_edges(ends), LSP(k=1, hash="identity"))
-    >>> found.pairs, round(found.before, 2)
+    >>> ends = np.array([[0, 1, 2, 0, 1, 2, 2, 3, 4], [5, 5, 5, 6, 6, 6, 7, 7, 7]])  # 5 and 6 share neighbours
+    >>> result = consistency(Graph.from_edges(ends), LSP(k=1, hash="identity"))
+    >>> result.pairs, round(result.before, 2)
     (3, 0.47)
     """
     check_count("pairs", pairs)
@@ -188,18 +189,18 @@ def consistency(
 def _sharing(
     graph: Graph, side: str, nodes: Array | None, pairs: int, seed: int, threads: int | None
 ) -> tuple[Array, Array]:
-    """Different pairs of owners with a common neighbour."""
+    """Return distinct pairs of owners with a common neighbour."""
     run, skip = runtime(threads), not graph.bipartite
     owned = by_owner(graph, side, run, skip=skip)
-    owners = by_owner(graph, "out" if side == "in" else "in", run, skip=skip)  # whose neighbour a node is
+    owners = by_owner(graph, other_side(side), run, skip=skip)  # the owners that a node is a neighbour of
     count = owned.indptr.size - 1
-    chosen = np.arange(count) if nodes is None else _checked_nodes(nodes, count)
-    chosen = chosen[np.diff(owned.indptr)[chosen] > 0]
-    if not chosen.size:
-        return chosen, chosen
+    candidates = np.arange(count) if nodes is None else _checked_nodes(nodes, count)
+    candidates = candidates[np.diff(owned.indptr)[candidates] > 0]
+    if not candidates.size:
+        return candidates, candidates
     random = np.random.default_rng(seed)
-    first = random.choice(chosen, OVERSAMPLE * pairs)
-    second = _one_of(owners, _one_of(owned, first, random), random)
+    first = random.choice(candidates, DRAWS_PER_PAIR * pairs)
+    second = _random_neighbour(owners, _random_neighbour(owned, first, random), random)
     low, high = np.minimum(first, second), np.maximum(first, second)
     _, at = np.unique((low * count + high)[first != second], return_index=True)
     at = np.flatnonzero(first != second)[np.sort(at)[:pairs]]
@@ -207,24 +208,20 @@ def _sharing(
 
 
 def _checked_nodes(nodes: Array, count: int) -> Array:
-    chosen = np.asarray(nodes)
-    if (
-        chosen.ndim != 1
-        or chosen.dtype.kind not in "iu"
-        or (chosen.size and not 0 <= chosen.min() <= chosen.max() < count)
-    ):
+    ids = np.asarray(nodes)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu" or (ids.size and not 0 <= ids.min() <= ids.max() < count):
         raise OptionError(f"nodes must be ids in [0, {count}), got {nodes!r}")
-    return chosen.astype(np.int64)
+    return ids.astype(np.int64)
 
 
-def _one_of(owned: Owned, rows: Array, random: np.random.Generator) -> Array:
-    """A random neighbour of each row, none of which is empty."""
+def _random_neighbour(owned: Owned, rows: Array, random: np.random.Generator) -> Array:
+    """Return a random neighbour of each row; no row is empty."""
     begin, end = owned.indptr[rows], owned.indptr[rows + 1]
     return owned.neighbour[random.integers(begin, end)].astype(np.int64)
 
 
 def _row_overlap(graph: Graph, mask: Array | None, side: str, first: Array, second: Array) -> Array:
-    """The Jaccard overlap of the neighbours of first[i] and second[i]; 0 where neither has any."""
+    """Return the Jaccard overlap of the neighbours of first[i] and second[i]; 0 if neither has any."""
     rows = owner_rows(graph, mask, side)
     degree = np.diff(rows.indptr)
     common = np.asarray(rows[first].multiply(rows[second]).sum(axis=1)).ravel()
@@ -232,15 +229,15 @@ def _row_overlap(graph: Graph, mask: Array | None, side: str, first: Array, seco
 
 
 def spearman(first: Array, second: Array) -> float:
-    """The rank correlation of two lists; equal values share the mean of their ranks. NaN if a list is constant.
+    """Return the rank correlation of two lists; equal values share the mean of their ranks. NaN if one is constant.
 
     >>> round(spearman(np.array([1, 2, 3, 4]), np.array([1, 2, 4, 3])), 3)
     0.8
     """
     ranks = [_ranks(values) for values in (first, second)]
-    moved = [rank - rank.mean() for rank in ranks]
-    length = float(np.sqrt((moved[0] ** 2).sum() * (moved[1] ** 2).sum()))
-    return float((moved[0] * moved[1]).sum()) / length if length else float("nan")
+    centred = [rank - rank.mean() for rank in ranks]
+    length = float(np.sqrt((centred[0] ** 2).sum() * (centred[1] ** 2).sum()))
+    return float((centred[0] * centred[1]).sum()) / length if length else float("nan")
 
 
 def _ranks(values: Array) -> Array:
@@ -250,26 +247,26 @@ def _ranks(values: Array) -> Array:
 
 @dataclass(frozen=True)
 class Stability:
-    """The mean Jaccard overlap of what an owner keeps in a graph and in a copy that differs a little."""
+    """The mean Jaccard overlap of the edges that an owner keeps in a graph and in a perturbed copy."""
 
     noise: float  # a copy with noise on the attributes
-    dropout: float  # a copy with some edges less
+    dropout: float  # a copy with edges dropped at random
 
 
 def stability(
     data: Any, pruner: Pruner, *, noise: float = 0.1, dropout: float = 0.1, seed: int = 0, threads: int | None = None
 ) -> Stability:
-    """Whether owners keep the same edges when the graph changes a little: 1 if all of them do.
+    """Measure whether owners keep the same edges when the graph changes slightly: 1 if all of them do.
 
-    The pruner is fitted once, on the graph itself (of several: on all of them). Counted are the owners that lose an
-    edge in the graph itself (the others have nothing to choose), and of their edges those that the copy has too. NaN if
-    no owner has a choice.
+    The pruner is fitted once, on the graph itself (with several graphs, on all of them). Counted are the owners that
+    lose an edge in the graph itself (the others have no choice), and of their edges those that the copy has too. NaN
+    if no owner has a choice.
 
     Args:
         data: as in `consistency`.
-        noise: Gaussian noise on every vector attribute, in standard deviations of its column. Categories stay, and of a
-            sparse matrix the zeros; with nothing to disturb the copy is the graph and the overlap 1.
-        dropout: the share of edges that the other copy lacks, the two directions of an edge together.
+        noise: Gaussian noise on every vector attribute, in standard deviations of its column. Categories and the zeros
+            of a sparse matrix do not change; a graph without vectors has overlap 1.
+        dropout: the share of edges to drop, the two directions of an edge together.
 
     >>> from lsprune import LocalRandom
     >>> ends = np.array([[0, 1, 2, 3, 0, 1, 2, 3], [4, 4, 4, 4, 5, 5, 5, 5]])
@@ -282,26 +279,25 @@ def stability(
     fitted = pruner.fit(graph, threads=threads)
     counted = not_loops(graph, pruner)
     kept = fitted.mask_graph(graph, run).mask
-    shaken = fitted.mask_graph(with_noise(graph, noise, seed), run).mask
-    left = surviving(graph, dropout, seed)
+    noisy = fitted.mask_graph(with_noise(graph, noise, seed), run).mask
+    left = dropout_mask(graph, dropout, seed)
     thinned = np.zeros_like(kept)
     thinned[left] = fitted.mask_graph(subgraph(graph, left), run).mask
     return Stability(
-        noise=_owners_overlap(graph, pruner.side, kept, shaken, counted, counted),
+        noise=_owners_overlap(graph, pruner.side, kept, noisy, counted, counted),
         dropout=_owners_overlap(graph, pruner.side, kept, thinned, counted & left, counted),
     )
 
 
 def not_loops(graph: Graph, pruner: Pruner) -> Array:
-    """True for the edges `[E]` that take part in the choice: self-loops only where they are like any other edge."""
+    """Return a mask `[E]` of the edges that take part in the choice: without self-loops, unless they count as edges."""
     source, target = graph.ends()
     whole = graph.bipartite or pruner.self_loops == "edge"
     return np.ones(source.shape, bool) if whole else np.asarray(source != target)
 
 
 def _owners_overlap(graph: Graph, side: str, kept: Array, other: Array, common: Array, counted: Array) -> float:
-    """The mean overlap of two masks on the `common` edges, over owners that lose one of the `counted` in the first."""
-    source, target = graph.ends()
-    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    """Return the mean overlap of two masks on the `common` edges, over owners that lose a `counted` edge in `kept`."""
+    owner, owners = graph.owners_and_neighbours(side)[0], graph.num_owners(side)
     lost = np.bincount(owner[counted & ~kept], minlength=owners) > 0
     return _mean_overlap(kept[common], other[common], owner[common], owners, lost)

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import is_whole, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
 from lsprune.selection.owners import by_owner
 
-WORDS = 64  # 64-bit words of a row: 4,096 nodes looked for at a time
+ROW_WORDS = 64  # 64-bit words of a row: the nodes within reach are counted 4,096 at a time
 
 
 def neighbourhood_sizes(graph: Graph, hops: Iterable[int], *, threads: int | None = None) -> dict[int, Array]:
-    """For each number of hops, how many nodes each node reaches along the edges within it, itself included: `[N]`.
+    """Return, for each number of hops, how many nodes each node reaches within them, itself included: `[N]`.
 
-    Sets of nodes are bits: a hop is an OR over the edges, for thousands of nodes to be found at once. Exact.
+    Exact. Sets of nodes are bits: a hop is an OR over the edges, for thousands of nodes at once.
 
     >>> path = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 3]]))
     >>> neighbourhood_sizes(path, [1, 2])[2].tolist()
@@ -26,30 +27,29 @@ def neighbourhood_sizes(graph: Graph, hops: Iterable[int], *, threads: int | Non
     """
     wanted = _checked_hops(hops)
     if graph.bipartite:
-        raise OptionError("hops can be counted only where sources and targets are the same nodes")
+        raise OptionError("graph must not be bipartite: hops need sources and targets that are the same nodes")
     run, nodes = runtime(threads), graph.num_nodes
     outgoing = by_owner(graph, "out", run)
     sizes = {hop: np.zeros(nodes, np.int64) for hop in wanted}
-    for first in range(0, nodes, WORDS * 64):
-        _follow(outgoing, first, min(WORDS * 64, nodes - first), sizes, run)
+    for first in range(0, nodes, ROW_WORDS * 64):
+        _follow(outgoing, first, min(ROW_WORDS * 64, nodes - first), sizes, run)
     return sizes
 
 
 def _checked_hops(hops: Iterable[int]) -> list[int]:
-    """The different numbers, smallest first."""
-    given: list[Any] = list(hops) if isinstance(hops, Iterable) else []
-    whole = all(isinstance(hop, int | np.integer) and not isinstance(hop, bool) and hop >= 0 for hop in given)
-    if not given or not whole:
-        raise OptionError(f"hops must be whole numbers >= 0, at least one, got {given or hops!r}")
-    return sorted({int(hop) for hop in given})
+    """Return the distinct numbers, smallest first."""
+    values: list[Any] = list(hops) if isinstance(hops, Iterable) else []
+    if not values or not all(is_whole(hop) and hop >= 0 for hop in values):
+        raise OptionError(f"hops must be whole numbers >= 0, at least one, got {shown(values or hops)}")
+    return sorted({int(hop) for hop in values})
 
 
 def _follow(outgoing: Owned, first: int, count: int, sizes: dict[int, Array], run: Runtime) -> None:
-    """Add to sizes[hop][v] how many of the nodes first .. first + count are within `hop` of v."""
+    """Add to sizes[hop][v] how many of the nodes first .. first + count are within `hop` hops of v."""
     nodes = outgoing.indptr.shape[0] - 1
     here = np.zeros((nodes, -(-count // 64)), np.uint64)  # bit t of row v: node first + t is within reach of v
-    found = np.arange(count)
-    here[first + found, found >> 6] = np.uint64(1) << (found & 63).astype(np.uint64)
+    bit = np.arange(count)
+    here[first + bit, bit >> 6] = np.uint64(1) << (bit & 63).astype(np.uint64)
     there, done, growing = np.empty_like(here), 0, True
     for hop in sorted(sizes):
         while growing and done < hop:  # once no set grows, none ever does
@@ -71,7 +71,7 @@ def _count(rows: Array, sizes: Array, run: Runtime) -> None:
 
 
 def neighbourhood_variance(graph: Graph, hops: Iterable[int], *, threads: int | None = None) -> dict[int, float]:
-    """For each number of hops, the population variance of the neighbourhood sizes over all nodes.
+    """Return, for each number of hops, the population variance of the neighbourhood sizes over all nodes.
 
     >>> star = Graph.from_edges(np.array([[0, 0, 0], [1, 2, 3]]))
     >>> neighbourhood_variance(star, [1])

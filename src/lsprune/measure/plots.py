@@ -1,6 +1,6 @@
-"""Figures of the measures, each a matplotlib `Figure` that the caller saves or shows: `figure.savefig("name.png")`.
+"""Figures of the measures, each a matplotlib `Figure` to save or show: `figure.savefig("name.png")`.
 
-matplotlib is imported when the first figure is drawn; figures belong to nobody's pyplot state.
+matplotlib is imported when the first figure is drawn; the state of pyplot is not touched.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lsprune.checks import check_choice
 from lsprune.errors import MissingDependency, OptionError
-from lsprune.graph import Array, Graph
+from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.collisions import CollisionCurve
 from lsprune.measure.spectral import Spectral
 from lsprune.measure.structure import Structure
@@ -21,13 +22,13 @@ from lsprune.measure.structure import degrees as node_degrees
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; with a marker each, so can a grey printer.
+# Okabe and Ito's colours are distinct to colour-blind readers; the markers are distinct in print without colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-REFERENCE = "#666666"
-LEAST = 0.8  # where a logarithmic axis of degrees begins, so that degree 1 can be seen
+REFERENCE_COLOUR = "#666666"
+LEAST_DEGREE = 0.8  # where a logarithmic axis of degrees begins, so that degree 1 is visible
 
-STRUCTURE = {  # fields of `Structure` that are one number, and what they are called
+STRUCTURE_LABELS = {  # of the fields of `Structure` that are one number
     "components": "Connected components",
     "largest": "Share of nodes in the largest component",
     "isolated": "Isolated nodes",
@@ -35,13 +36,13 @@ STRUCTURE = {  # fields of `Structure` that are one number, and what they are ca
     "clustering": "Mean clustering coefficient",
     "homophily": "Share of edges between nodes of one label",
 }
-SPECTRAL = {
+SPECTRAL_LABELS = {
     "random_mean": "Error of the quadratic form, random signals",
     "random_max": "Largest error of the quadratic form, random signals",
     "lowest_mean": "Error of the quadratic form, smooth signals",
     "lowest_max": "Largest error of the quadratic form, smooth signals",
 }
-SHARES = ("largest", "homophily", *SPECTRAL)  # fields that are read in per cent
+PER_CENT_FIELDS = ("largest", "homophily", *SPECTRAL_LABELS)
 
 Curves = Mapping[str, Mapping[float, float]]  # name: {share of edges kept: value}
 
@@ -49,12 +50,12 @@ Curves = Mapping[str, Mapping[float, float]]  # name: {share of edges kept: valu
 def consistency(
     curves: Curves, *, title: str = "", measure: str = "Consistency of kept edges", axes: Any = None
 ) -> Figure:
-    """How alike the kept edges are, against the share kept; one line for each pruner.
+    """Draw the consistency of the kept edges against the share kept; one line for each pruner.
 
     Args:
         curves: for each name the value at each share, from `aligned_consistency`, `consistency` or `stability`.
         measure: the name of the value.
-        axes: matplotlib's, to draw on; default a figure of its own. So in `scalar` and `degrees`.
+        axes: matplotlib axes to draw on; default a new figure. The same in `scalar` and `degrees`.
 
     >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "local random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
     >>> figure.savefig("consistency.png")  # doctest: +SKIP
@@ -66,53 +67,53 @@ def consistency(
 
 
 def scalar(curves: Curves, measure: str, *, unpruned: float | None = None, title: str = "", axes: Any = None) -> Figure:
-    """Any measure that is one number, against the share of edges kept; one line for each pruner.
+    """Draw any measure that is one number against the share of edges kept; one line for each pruner.
 
     Args:
         curves: for each name the value at each share.
         measure: the name of the value.
-        unpruned: the level of the whole graph, drawn as a line across.
+        unpruned: the value of the unpruned graph, drawn as a horizontal line.
 
     >>> figure = scalar({"LSP": {0.2: 40, 0.4: 3}}, "Isolated nodes", unpruned=0)  # doctest: +SKIP
     """
     figure, axes = _over_shares(curves, measure, unpruned, title, axes)
     whole = {} if unpruned is None else {"unpruned": {1.0: unpruned}}
-    axes.set_ylim(*_room(_finite(curves) + _finite(whole)))
+    axes.set_ylim(*_limits(_finite(curves) + _finite(whole)))
     return figure
 
 
 def structure(
-    found: Mapping[str, Mapping[float, Structure]], field: str, *, unpruned: Structure | None = None, title: str = ""
+    results: Mapping[str, Mapping[float, Structure]], field: str, *, unpruned: Structure | None = None, title: str = ""
 ) -> Figure:
-    """What is left of a graph's shape, against the share of edges kept; one line for each pruner.
+    """Draw one figure of the structure against the share of edges kept; one line for each pruner.
 
     Args:
-        found: for each name, what `structure` found at each share.
-        field: which of its figures: "components", "largest", "isolated", "degree_mean", "clustering" or "homophily".
-        unpruned: what it found of the whole graph, drawn as a line across.
+        results: for each name, the `Structure` at each share.
+        field: "components", "largest", "isolated", "degree_mean", "clustering" or "homophily".
+        unpruned: the `Structure` of the unpruned graph, drawn as a horizontal line.
 
     >>> from lsprune.measure.structure import structure as shape
     >>> ring = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
-    >>> found = {"LSP": {2 / 3: shape(ring, np.array([True, True, False]))}}
-    >>> figure = structure(found, "clustering", unpruned=shape(ring))  # doctest: +SKIP
+    >>> results = {"LSP": {2 / 3: shape(ring, np.array([True, True, False]))}}
+    >>> figure = structure(results, "clustering", unpruned=shape(ring))  # doctest: +SKIP
     """
-    return _of_field(found, unpruned, Structure, STRUCTURE, field, title)
+    return _of_field(results, unpruned, Structure, STRUCTURE_LABELS, field, title)
 
 
-def spectral(found: Mapping[str, Mapping[float, Spectral]], field: str = "random_mean", *, title: str = "") -> Figure:
-    """The error of the Laplacian quadratic form, against the share of edges kept; unpruned it is 0.
+def spectral(results: Mapping[str, Mapping[float, Spectral]], field: str = "random_mean", *, title: str = "") -> Figure:
+    """Draw the error of the Laplacian quadratic form against the share of edges kept; unpruned it is 0.
 
     Args:
-        found: for each name, what `quadratic_error` found at each share.
-        field: which of its figures: "random_mean", "random_max", "lowest_mean" or "lowest_max".
+        results: for each name, the `Spectral` at each share.
+        field: "random_mean", "random_max", "lowest_mean" or "lowest_max".
 
     >>> figure = spectral({"LSP": {0.5: Spectral(0.3, 0.4, 0.2, 0.3)}}, "lowest_mean")  # doctest: +SKIP
     """
-    return _of_field(found, Spectral(0.0, 0.0, 0.0, 0.0), Spectral, SPECTRAL, field, title)
+    return _of_field(results, Spectral(0.0, 0.0, 0.0, 0.0), Spectral, SPECTRAL_LABELS, field, title)
 
 
 def collisions(curves: Mapping[str, CollisionCurve], *, title: str = "", keys: bool = False) -> Figure:
-    """How often the same edge is taken (or, with `keys`, has the same key), against the distance; a line for each hash.
+    """Draw how often the same edge is taken (with `keys`: has the same key) against the distance, for each hash.
 
     >>> curve = CollisionCurve((0.0, 0.5, 1.0), (1.0, 0.6, 0.4), (1.0, 0.0, 0.0), chance=0.125)
     >>> figure = collisions({"projection": curve})  # doctest: +SKIP
@@ -139,25 +140,24 @@ def degrees(
     graph: Graph, masks: Mapping[str, Array], *, side: str | None = None, title: str = "", whole: str = "unpruned",
     axes: Any = None,
 ) -> Figure:  # fmt: skip
-    """The share of nodes with at least so many neighbours, before and after pruning; both axes logarithmic.
+    """Draw the share of nodes with at least each degree, before and after pruning; both axes logarithmic.
 
     Args:
-        masks: for each name, what it keeps.
+        masks: for each name, the mask.
         side: as in `structure`: neighbours in either direction (None), or on one side.
 
     >>> ring = Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
     >>> figure = degrees(ring, {"LSP": np.array([True, True, False])})  # doctest: +SKIP
     """
-    what = {None: "Degree", "in": "In-degree", "out": "Out-degree"}.get(side)
-    if what is None:
-        raise OptionError(f'side must be "in", "out" or None, got {side!r}')
-    figure, axes = _canvas(title, what, "Share of nodes with at least this degree", axes)
-    _tail(axes, node_degrees(graph, None, side), color=REFERENCE, linewidth=3, alpha=0.6, label=whole)
+    check_choice("side", side, (None, *SIDES))
+    label = {None: "Degree", "in": "In-degree", "out": "Out-degree"}[side]
+    figure, axes = _canvas(title, label, "Share of nodes with at least this degree", axes)
+    _tail(axes, node_degrees(graph, None, side), color=REFERENCE_COLOUR, linewidth=3, alpha=0.6, label=whole)
     for number, (name, mask) in enumerate(masks.items()):
         _tail(axes, node_degrees(graph, mask, side), color=_colour(number), linewidth=1.8, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    axes.set_xlim(left=LEAST)
+    axes.set_xlim(left=LEAST_DEGREE)
     axes.set_ylim(0.5 / max(graph.num_nodes, 1), 1.3)
     axes.xaxis.set_major_formatter(lambda degree, _: f"{degree:g}")
     axes.yaxis.set_major_formatter(_per_cent)
@@ -166,12 +166,12 @@ def degrees(
 
 
 def variance(curves: Curves, *, unpruned: float | None = None, title: str = "", hops: int | None = None) -> Figure:
-    """The variance of the neighbourhood sizes against the share of edges kept (paper, appendix C), logarithmic.
+    """Draw the variance of the neighbourhood sizes against the share of edges kept (paper, appendix C), logarithmic.
 
     Args:
         curves: for each name the value at each share, from `neighbourhood_variance`.
-        unpruned: the level of the whole graph, drawn as a line across.
-        hops: how many, for the label.
+        unpruned: the value of the unpruned graph, drawn as a horizontal line.
+        hops: number of hops, for the label.
 
     >>> figure = variance({"LSP": {0.2: 3.0, 0.4: 9.0}}, unpruned=27.3, hops=1)  # doctest: +SKIP
     """
@@ -183,28 +183,28 @@ def variance(curves: Curves, *, unpruned: float | None = None, title: str = "", 
 
 
 def _of_field(
-    found: Mapping[str, Mapping[float, Any]],
+    results: Mapping[str, Mapping[float, Any]],
     unpruned: Any,
     kind: type,
     names: Mapping[str, str],
     field: str,
     title: str,
 ) -> Figure:
-    """One of the named fields of what a measure found: at each share, and of the whole graph."""
+    """Draw one field of the results of a measure at each share, and of the unpruned graph."""
     if field not in names:
         raise OptionError(f"field must be one of {', '.join(names)}, got {field!r}")
 
-    def value(one: Any) -> float:
-        if not isinstance(one, kind):
-            raise OptionError(f"found must hold a {kind.__name__} for each share, got {one!r}")
-        if (number := getattr(one, field)) is None:
-            raise OptionError(f"{field} was not measured; give `structure` the labels")
+    def value(result: Any) -> float:
+        if not isinstance(result, kind):
+            raise OptionError(f"results must hold a {kind.__name__} for each share, got {result!r}")
+        if (number := getattr(result, field)) is None:
+            raise OptionError(f"{field} was not measured: call `structure` with labels")
         return float(number)
 
-    curves = {name: {share: value(one) for share, one in line.items()} for name, line in found.items()}
+    curves = {name: {share: value(result) for share, result in line.items()} for name, line in results.items()}
     level = None if unpruned is None else value(unpruned)
     figure = scalar(curves, names[field], unpruned=level, title=title)
-    if field in SHARES:
+    if field in PER_CENT_FIELDS:
         figure.axes[0].yaxis.set_major_formatter(_per_cent)
     return figure
 
@@ -212,7 +212,7 @@ def _of_field(
 def _over_shares(
     curves: Curves, measure: str, unpruned: float | None, title: str, axes: Any = None
 ) -> tuple[Figure, Any]:
-    """Values against the share of edges kept, with the level of the whole graph."""
+    """Draw values against the share of edges kept, and the value of the unpruned graph."""
     figure, axes = _canvas(title, "Share of edges kept", measure, axes)
     _lines(axes, curves)
     if unpruned is not None:
@@ -223,7 +223,7 @@ def _over_shares(
 
 
 def canvas(high: int = 1, wide: int = 1) -> tuple[Figure, list[Any]]:
-    """An empty figure and its axes, row by row: the one place that imports matplotlib."""
+    """Return an empty figure and its axes, row by row: the one place that imports matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -233,7 +233,7 @@ def canvas(high: int = 1, wide: int = 1) -> tuple[Figure, list[Any]]:
 
 
 def _canvas(title: str, across: str, up: str, axes: Any = None) -> tuple[Figure, Any]:
-    """Named axes without anything on them, those given or those of a new figure."""
+    """Return a figure and labelled axes with nothing on them: the given axes, or those of a new figure."""
     axes = canvas()[1][0] if axes is None else axes
     figure = axes.figure
     axes.spines[["top", "right"]].set_visible(False)
@@ -246,7 +246,7 @@ def _canvas(title: str, across: str, up: str, axes: Any = None) -> tuple[Figure,
 
 
 def _lines(axes: Any, curves: Curves) -> None:
-    """A line with markers for each curve, its points in the order of their places."""
+    """Draw a line with markers for each curve, its points from left to right."""
     if not any(curves.values()):
         raise OptionError("curves must have at least one point, got none")
     for value in (value for curve in curves.values() for value in curve.values()):
@@ -261,14 +261,14 @@ def _lines(axes: Any, curves: Curves) -> None:
 
 
 def _finite(curves: Curves) -> list[float]:
-    """All values but NaN, which a measure gives where nothing could be measured: a gap in the line."""
+    """Return all values but NaN, which is a gap in the line: nothing could be measured there."""
     return [value for curve in curves.values() for value in curve.values() if np.isfinite(value)]
 
 
-def _room(values: list[float]) -> tuple[float, float]:
-    """Where the vertical axis begins and ends: with 0 on it, a little off the edge, unless all values are far from 0.
+def _limits(values: list[float]) -> tuple[float, float]:
+    """Return the limits of the vertical axis, with a margin: 0 is on it, unless all values are far from 0.
 
-    >>> _room([0.0, 1.0]), _room([]), _room([8.0, 9.0])
+    >>> _limits([0.0, 1.0]), _limits([]), _limits([8.0, 9.0])
     ((-0.02, 1.05), (-0.02, 1.05), (7.9, 9.1))
     """
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
@@ -280,9 +280,9 @@ def _room(values: list[float]) -> tuple[float, float]:
 
 
 def _shares(axes: Any, curves: Curves) -> None:
-    """The horizontal axis from 0 in per cent."""
-    from_0_to = max(share for curve in curves.values() for share in curve)
-    axes.set_xlim(0, max(from_0_to * 1.02, 1e-6))
+    """Make the horizontal axis begin at 0, in per cent."""
+    largest = max(share for curve in curves.values() for share in curve)
+    axes.set_xlim(0, max(largest * 1.02, 1e-6))
     axes.xaxis.set_major_formatter(_per_cent)
 
 
@@ -291,17 +291,20 @@ def _per_cent(share: float, _: float | None = None) -> str:
 
 
 def _level(axes: Any, value: float, name: str) -> None:
-    """A line across for what the curves are compared with."""
-    axes.axhline(value, color=REFERENCE, linewidth=1.2, linestyle=(0, (4, 3)), label=name, zorder=1)
+    """Draw a horizontal line for what the curves are compared with."""
+    axes.axhline(value, color=REFERENCE_COLOUR, linewidth=1.2, linestyle=(0, (4, 3)), label=name, zorder=1)
 
 
 def _tail(axes: Any, degree: Array, **style: Any) -> None:
-    """Steps of the share of nodes with at least each degree from 1 on, down to nothing beyond the largest."""
+    """Draw steps of the share of nodes with at least each degree, from 1 down to nothing beyond the largest."""
     values, counts = np.unique(degree, return_counts=True)
     share = np.cumsum(counts[::-1])[::-1] / max(degree.size, 1)
     values, share = values[values > 0], share[values > 0]
     if values.size:
-        ends = np.concatenate([[LEAST], values, values[-1:]]), np.concatenate([share[:1], share, [0.1 / degree.size]])
+        ends = (
+            np.concatenate([[LEAST_DEGREE], values, values[-1:]]),
+            np.concatenate([share[:1], share, [0.1 / degree.size]]),
+        )
         axes.step(*ends, where="pre", **style)
 
 

@@ -1,4 +1,4 @@
-"""A mask in six numbers."""
+"""Counts of what a mask keeps."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lsprune.selection.outcome import outcome
 
 @dataclass(frozen=True)
 class Summary:
-    """What was kept: edges, and the owners they belong to."""
+    """How many edges are kept, and how many owners lose some."""
 
     edges: int
     kept: int
     share: float
     owners: int  # nodes that own an edge
-    owners_cut: int  # of these, how many lost at least one
+    owners_cut: int  # owners that lost at least one edge
     isolated: int  # nodes that had an edge to another node and have none left
 
 
 def summary(graph: Graph, mask: Array, side: str = "in", *, threads: int | None = None) -> Summary:
-    """What `mask` keeps of `graph`.
+    """Count what `mask` keeps of `graph`.
 
     Args:
         mask: `[E]` True = kept.
@@ -38,8 +38,7 @@ def summary(graph: Graph, mask: Array, side: str = "in", *, threads: int | None 
     """
     check_choice("side", side, SIDES)
     mask = plain(checked_mask(mask, graph.num_edges))
-    source, target = graph.ends()
-    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    owner, owners = graph.owners_and_neighbours(side)[0], graph.num_owners(side)
     before, after = np.bincount(owner, minlength=owners), np.bincount(owner[mask], minlength=owners)
     kept = int(mask.sum())
     return Summary(

@@ -18,7 +18,7 @@ from lsprune.graph import Array
 from lsprune.kernels import BLOCK_VALUES, Runtime, check_row
 from lsprune.kernels.threads import spans
 
-SAMPLE = 1 << 14  # rows looked at to choose a scale
+SAMPLE_ROWS = 1 << 14  # rows that a scale is chosen from
 _ROWS, _SAMPLE_ROWS = 1 << 11, 1 << 10  # rows a thread takes at a time
 _FINER = 15  # bits by which a single column may be finer than its largest value allows
 
@@ -159,8 +159,8 @@ class Sample:
 
     @classmethod
     def of(cls, name: str, count: int, dim: int) -> Sample:
-        """All rows of edges, whose order must not matter; of nodes up to SAMPLE, fewer of very wide ones."""
-        most = count if name == "edge_attr" else max(min(SAMPLE, (1 << 24) // max(dim, 1)), 16)
+        """All rows of edges, whose order must not matter; of nodes up to SAMPLE_ROWS, fewer of very wide ones."""
+        most = count if name == "edge_attr" else max(min(SAMPLE_ROWS, (1 << 24) // max(dim, 1)), 16)
         return cls(min(count, most), count)
 
     def rows(self, lo: int, hi: int) -> Array:

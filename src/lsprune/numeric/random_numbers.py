@@ -12,8 +12,8 @@ import numpy as np
 from lsprune.graph import Array
 
 GOLDEN = 0x9E3779B97F4A7C15
-FIRST = 0xBF58476D1CE4E5B9
-SECOND = 0x94D049BB133111EB
+FIRST_FACTOR = 0xBF58476D1CE4E5B9
+SECOND_FACTOR = 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 
 # What a value is drawn for; part of the key, so that no two uses share a draw.
@@ -25,8 +25,8 @@ def mix64(value: Array) -> Array:
     """splitmix64 of each uint64."""
     with np.errstate(over="ignore"):
         value = value + np.uint64(GOLDEN)
-        value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST)
-        value = (value ^ (value >> np.uint64(27))) * np.uint64(SECOND)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(SECOND_FACTOR)
         return np.asarray(value ^ (value >> np.uint64(31)))
 
 

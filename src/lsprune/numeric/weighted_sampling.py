@@ -1,6 +1,6 @@
 """Sampling without replacement by weight: an exponential race in integers, the same on every executor.
 
-Item e finishes at -log(U_e) / w_e, and the first to finish are kept: one after the other, each is drawn with a
+Item e finishes at -log(U_e) / w_e, and the first to log_times are kept: one after the other, each is drawn with a
 probability proportional to its weight among those left. Only the order counts, so the key is the logarithm of that time
 in fixed point, log2(-log2 U) - log2 w, from an integer log2: no platform's log takes part.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from lsprune.graph import Array
 from lsprune.kernels import Runtime, plain
 
-BITS = 32  # of fraction in a logarithm
+FRACTION_BITS = 32  # of a logarithm
 LOG_KEY_BITS = 18
 LOG_KEY_UNIT = 1 << LOG_KEY_BITS  # keys that weights can be added to are logarithms to base 2 in units of this
 
@@ -24,7 +24,7 @@ def log2(values: Array, runtime: Runtime) -> Array:
     return out
 
 
-def finish(draws: Array, log_weight: Array, runtime: Runtime) -> Array:
+def log_times(draws: Array, log_weight: Array, runtime: Runtime) -> Array:
     """The logarithm of each item's time in the race, int64: uint64 draws as U = draw / 2^64, log2 of the weights."""
-    minus_log = (64 << BITS) - log2(draws | np.uint64(1), runtime)  # at least 1: log2 is rounded down
+    minus_log = (64 << FRACTION_BITS) - log2(draws | np.uint64(1), runtime)  # at least 1: log2 is rounded down
     return np.asarray(log2(minus_log, runtime) - log_weight)

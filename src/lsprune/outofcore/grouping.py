@@ -15,7 +15,7 @@ import numpy as np
 from lsprune.graph import Array, Owned
 from lsprune.kernels import Runtime
 from lsprune.kernels import threads as pool
-from lsprune.kernels.cpu.group import BITS, count_chunk, deal_chunk, sort_bucket
+from lsprune.kernels.cpu.grouping import BUCKET_BITS, count_chunk, deal_chunk, sort_bucket
 from lsprune.outofcore.work_folder import Work
 
 NAMES = ("indptr", "neighbour", "edge")
@@ -50,13 +50,13 @@ class Counter:
             return
         self.ends = max(self.ends[0], int(owner.max())), max(self.ends[1], int(neighbour.max()))
         self.loops = self.loops or bool((owner == neighbour).any())
-        buckets = (max(self.ends) >> BITS) + 1
+        buckets = (max(self.ends) >> BUCKET_BITS) + 1
         if buckets > self.counts.shape[0]:
             self.counts = np.append(self.counts, np.zeros(2 * buckets - self.counts.shape[0], np.int64))
         self.ordered = self.ordered and self.last <= int(owner[0]) and not bool((owner[1:] < owner[:-1]).any())
         self.last, self.edges = int(owner[-1]), self.edges + owner.shape[0]
         count_chunk(owner, neighbour, 0, owner.shape[0], self.skip, self.counts)
-        self.balance += int(self.runtime.module.balance(neighbour, owner, 0, owner.shape[0]))
+        self.balance += int(self.runtime.module.reverse_balance(neighbour, owner, 0, owner.shape[0]))
 
     def result(self) -> Counted:
         """Return what was counted."""
@@ -83,7 +83,7 @@ def _group(
     ends: Ends, counts: Array, edges: int, nodes: int, work: Work, runtime: Runtime, skip: bool,
     names: tuple[str, str, str], neighbours: int,
 ) -> None:  # fmt: skip
-    buckets = ((nodes - 1) >> BITS) + 1 if nodes else 0
+    buckets = ((nodes - 1) >> BUCKET_BITS) + 1 if nodes else 0
     counts = np.append(counts[:buckets], np.zeros(max(buckets - counts.shape[0], 0), np.int64))
     borders = np.append(0, np.cumsum(counts))
     slots = int(borders[-1])
@@ -94,7 +94,7 @@ def _group(
     neighbour, edge = work.create(names[1], slots, kind), work.create(names[2], slots, place)
 
     def sort(b: int, _: int) -> None:
-        sort_bucket(b << BITS, borders[b], borders[b + 1], *dealt, indptr, neighbour, edge)
+        sort_bucket(b << BUCKET_BITS, borders[b], borders[b + 1], *dealt, indptr, neighbour, edge)
 
     runtime.spread(buckets, sort, 1)
 

@@ -154,7 +154,7 @@ class OnePass:
         largest_owner, largest_neighbour = (int(end.max(initial=-1)) for end in (owner, neighbour))
         self.ends = max(self.ends[0], largest_owner), max(self.ends[1], largest_neighbour)
         self.loops = self.loops or bool((owner == neighbour).any())
-        self.balance += int(self.runtime.module.balance(*ends, 0, owner.shape[0]))
+        self.balance += int(self.runtime.module.reverse_balance(*ends, 0, owner.shape[0]))
         quota = np.broadcast_to(np.int64(pruner.rules.k or 0), owner.shape)
         return Rows(
             owner=owner, neighbour=neighbour, quota=quota, keys=None if self.keys is None else self.keys(neighbour)

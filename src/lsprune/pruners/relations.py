@@ -119,5 +119,5 @@ def is_undirected(graph: Graph, run: Runtime) -> bool:
     """Test whether every edge has its reverse (wrong with probability 2^-64), in one pass and without sorting."""
     source, target = (plain(end) for end in graph.ends())
     balances: list[int] = []
-    run.spread(source.shape[0], lambda lo, hi: balances.append(int(run.module.balance(source, target, lo, hi))))
+    run.spread(source.shape[0], lambda lo, hi: balances.append(int(run.module.reverse_balance(source, target, lo, hi))))
     return sum(balances) % 2**64 == 0

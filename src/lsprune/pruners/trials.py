@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.attributes import is_category
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import BLOCK_VALUES
 from lsprune.numeric.normal_table import UNIT, normal
@@ -93,7 +94,7 @@ def _renumbered(end: Array, x: Any, count: int, noise: float, seed: int, side: i
 
 def _noisy(rows: Any, noise: float, seed: int, kind: int) -> Any:
     """Add normal noise to every column of numbers; a category stays."""
-    if rows is None or not hasattr(rows, "tocsr") and rows.dtype.kind in "iu" and math.prod(rows.shape[1:]) == 1:
+    if rows is None or is_category(rows):
         return rows
     values = _flat(rows, np.arange(rows.shape[0]))
     scale = values.std(0, dtype=np.float64) * (noise / UNIT)

@@ -146,7 +146,7 @@ def _one_block(
             lo, hi, owned.indptr, owned.neighbour, table, first, count, quota, bases, source.ties, seed, ranked,
             taken), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
         return
-    kernel = module.choose_again if source.replace else module.choose_steps
+    kernel = module.choose_with_replacement if source.replace else module.choose_steps
     left = None if source.replace else _have_steps_left(owned, quota, first, ranked)
     over_owners(owned, runtime, lambda lo, hi: kernel(
         lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi, count), first, quota, bases, source.ties,

@@ -26,7 +26,7 @@ def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
     had, has = np.zeros(graph.num_nodes, np.uint8), np.zeros(graph.num_nodes, np.uint8)
     source, target = (plain(end) for end in graph.ends())
     kept, module = mask.view(np.uint8), runtime.module
-    runtime.spread(mask.shape[0], lambda lo, hi: module.touch(source, target, kept, lo, hi, had, has))
+    runtime.spread(mask.shape[0], lambda lo, hi: module.mark_ends(source, target, kept, lo, hi, had, has))
     return Outcome(mask, int((had > has).sum()))
 
 
@@ -46,12 +46,12 @@ def owners_outcome(
     had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
     if quota is None:
         has = np.zeros(rows, np.uint8)
-        runtime.spread(rows, lambda lo, hi: module.any_in_rows(owned.indptr, taken, lo, hi, has))
+        runtime.spread(rows, lambda lo, hi: module.mark_owners(owned.indptr, taken, lo, hi, has))
     else:
         has = had & (quota > 0)
     without = (has == 0).view(np.uint8)
     if without.any():
-        runtime.spread(taken.shape[0], lambda lo, hi: module.touch_neighbours(
+        runtime.spread(taken.shape[0], lambda lo, hi: module.mark_neighbours(
             owned.neighbour, taken, without, lo, hi, had, has))  # fmt: skip
     return Outcome(mask, int((had > has).sum()))
 
@@ -64,7 +64,7 @@ def _isolated(owned: Owned, taken: Array, nodes: int, runtime: Runtime) -> int:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
         owner = owned.owners(lo, hi).astype(owned.neighbour.dtype)
         kept = np.not_equal(taken[start:stop], 0).view(np.uint8)
-        runtime.module.touch(owner, owned.neighbour[start:stop], kept, 0, stop - start, had, has)
+        runtime.module.mark_ends(owner, owned.neighbour[start:stop], kept, 0, stop - start, had, has)
 
     over_owners(owned, runtime, touch)
     return int((had > has).sum())

@@ -25,7 +25,7 @@ from lsprune.hashing.keys import in_blocks, of_nodes
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
-from lsprune.numeric.weighted_sampling import BITS, log2
+from lsprune.numeric.weighted_sampling import FRACTION_BITS, log2
 
 _POWER_BITS = 16  # of fraction in a power
 _LOG_BITS = 16  # of fraction in a logarithm when it is multiplied
@@ -132,7 +132,7 @@ class Weight(ABC):
 
 def _scaled(logs: Array, power: int, unit: int) -> Array:
     """Return logs * power * unit, each in fixed point, rounded down step by step so that 64 bits are enough."""
-    scaled = ((logs >> (BITS - _LOG_BITS)) * power) >> _LOG_BITS
+    scaled = ((logs >> (FRACTION_BITS - _LOG_BITS)) * power) >> _LOG_BITS
     return np.asarray((scaled * unit) >> _POWER_BITS)
 
 
@@ -140,7 +140,7 @@ def log2_of_floats(values: Array, runtime: Runtime) -> Array:
     """Return log2 of positive float32 numbers in fixed point, exactly as for whole numbers."""
     fraction, exponent = np.frexp(values.astype(np.float64))
     whole = (fraction * (1 << 24)).astype(np.uint64)  # exact: a float32 has 24 bits
-    return np.asarray(log2(whole, runtime) + ((exponent.astype(np.int64) - 24) << BITS))
+    return np.asarray(log2(whole, runtime) + ((exponent.astype(np.int64) - 24) << FRACTION_BITS))
 
 
 def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
@@ -159,7 +159,7 @@ def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
         if not isinstance(keys, NodeKeys):
             return keys.of(lo, hi) + extra[:, None]
         out = np.empty((stop - start, count), np.int64)
-        view.runtime.module.weigh(keys.table, neighbour, extra, out)
+        view.runtime.module.add_to_keys(keys.table, neighbour, extra, out)
         return out
 
     return EdgeKeys(of)

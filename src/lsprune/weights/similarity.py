@@ -13,7 +13,7 @@ from lsprune.hashing.keys import in_blocks
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
-from lsprune.numeric.weighted_sampling import BITS
+from lsprune.numeric.weighted_sampling import FRACTION_BITS
 from lsprune.weights.base import PerEdge, Weight
 from lsprune.weights.surroundings import COSINE_BITS, ROLE, cosines, described, node_rows, surroundings
 
@@ -64,6 +64,6 @@ class Similarity(Weight):
         near = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
 
         def block(lo: int, hi: int) -> Array:
-            return (near[lo:hi] << (BITS - COSINE_BITS)) * DOUBLINGS
+            return (near[lo:hi] << (FRACTION_BITS - COSINE_BITS)) * DOUBLINGS
 
         return PerEdge(of_slot=in_blocks(view, near.shape[0], block))

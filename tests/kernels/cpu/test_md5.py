@@ -75,7 +75,6 @@ def test_every_edge_has_the_state_of_its_own_owner():
         kernel(tables, rows, np.array([0, 33, 52]), 4 * 57, M, results[-1])
     np.testing.assert_array_equal(*results)
     assert np.unique(results[0]).size == 7 * 16
-    assert md5.LANES == threshold.LANES
 
 
 @pytest.mark.parametrize("sparsity", [None, 1, 45])
@@ -114,7 +113,7 @@ def test_nodes_packed_for_each_block_give_the_same_mask(edge_dim, monkeypatch):
     pruner = LSP.paper("t", k=4)
     ahead = pruner.mask(graph)
     monkeypatch.setattr(threshold, "TABLE_BYTES", 0)
-    monkeypatch.setattr(threshold, "ROWS", 7)
+    monkeypatch.setattr(threshold, "BLOCK_ROWS", 7)
     np.testing.assert_array_equal(pruner.mask(graph), ahead)
 
 

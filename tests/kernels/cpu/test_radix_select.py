@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lsprune.kernels import cpu, reference
 from lsprune.kernels.cpu.radix_select import nth_smallest, ordered_bits, sort_by
 
 RNG = np.random.default_rng(0)
@@ -39,23 +38,3 @@ def test_integers_keep_their_order_without_a_sign():
     numbers = np.array([-(2**63), -5, -1, 0, 1, 2**63 - 1])
     bits = [int(ordered_bits(np.int64(number))) for number in numbers]
     assert bits == sorted(bits) and len(set(bits)) == len(bits)
-
-
-@pytest.mark.parametrize("ties", [0, 1, 2])
-@pytest.mark.parametrize("kept", [3, 128, 129, 400, 539])
-@pytest.mark.parametrize("ranked", [False, True])
-def test_hubs_take_the_smallest_of_one_function_as_the_definition_says(ties, kept, ranked):
-    # Few distinct keys and neighbours, some slots taken before: every level of the order has to decide something.
-    rng = np.random.default_rng(kept)
-    indptr, neighbour = np.array([0, 600, 620]), rng.integers(50, 110, 620)
-    keys, before = rng.integers(-4, 4, (620, 1)), np.zeros(620, np.uint8)
-    before[rng.choice(600, 60, replace=False)] = 1
-    before[600:] = 1  # an owner that keeps all it has, since the first step
-    bases, quota = np.array([50, 50]), np.array([60 + kept, 60 + kept])
-    results = []
-    for module in (cpu, reference):
-        taken, ranks = before.copy(), before.astype(np.int32)
-        module.choose_bottom(0, 2, indptr, neighbour, keys, 60, quota, bases, ties, np.uint64(5), ranked, taken, ranks)
-        results.append((taken != 0, ranks))
-    for ours, theirs in zip(*results, strict=True):
-        np.testing.assert_array_equal(ours, theirs)

@@ -12,7 +12,7 @@ from graphs import random_graph
 from lsprune import LSP, Graph, MissingDependency, OptionError, prune
 from lsprune.hashing import Codebook
 from lsprune.hashing import codebook_training as vocabulary
-from lsprune.kernels import cpu, gpu, reference, runtime
+from lsprune.kernels import gpu, reference, runtime
 from lsprune.kernels.gpu import nearest_words as kernel
 
 torch = pytest.importorskip("torch")
@@ -41,7 +41,7 @@ def found(words: np.ndarray, rows: np.ndarray, device: str = "cpu", **sizes: int
 
 def defined(words: np.ndarray, rows: np.ndarray) -> np.ndarray:
     out = np.full(rows.shape[0], -1, np.int32)
-    reference.nearest_words(rows, words, out)
+    reference.searcher(words)(rows, out)
     return out
 
 
@@ -142,14 +142,6 @@ def test_threads_share_a_search(on_cpu, monkeypatch):
     np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(5, "gpu")), expected)
 
 
-def test_all_else_is_the_cpu_executors(on_cpu):
-    for name in ("choose_nodes", "quanta", "group", "compress", "peel"):
-        assert getattr(gpu, name) is getattr(cpu, name)
-    assert gpu.searcher is kernel.searcher is not cpu.searcher
-    graph = random_graph(0)
-    np.testing.assert_array_equal(LSP(k=2).mask(graph, executor="gpu"), LSP(k=2).mask(graph))
-
-
 def test_triton_searches_where_it_is_there_and_knows_the_device(monkeypatch):
     class Fused:
         fails = False
@@ -194,7 +186,7 @@ def test_a_real_device_finds_the_same_words(count, dim, kind):
     words, rows = drawn(rng, count, dim, kind), drawn(rng, 3001, dim, kind)
     words[count // 2 :] = words[: count - count // 2]
     expected = vocabulary.nearest(rows, words, runtime())
-    for panel, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.PANEL, kernel.KEYS)):
+    for panel, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.PANEL_WORDS, kernel.MAX_KEYS)):
         np.testing.assert_array_equal(found(words, rows, "cuda", panel=panel, keys=keys, triton=False), expected)
     np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(4, "gpu")), expected)
 

@@ -50,7 +50,7 @@ def search(monkeypatch):
 
 def defined(words: np.ndarray, rows: np.ndarray) -> np.ndarray:
     out = np.full(rows.shape[0], -1, np.int32)
-    reference.nearest_words(rows, words, out)
+    reference.searcher(words)(rows, out)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Several graphs in one store, as `Batch` and `InMemoryDataset` hold them: masking it and the slices that divide it."""
+"""Several graphs in one store, as `Batch` and `InMemoryDataset` hold them, and the slices that divide it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Slices = dict[str, Any]  # for each entry of a store, the offsets [G + 1] of the
 
 
 def edge_slices(slices: Slices, graph: Graph) -> Array:
-    """Offsets `[G + 1]` of each graph's edges among all the edges of a joined store."""
+    """Return the offsets `[G + 1]` of each graph's edges among all the edges of a store."""
     if "edge_index" in slices:
         return view(torch.as_tensor(slices["edge_index"])).astype(np.int64)
     ptr, target = graph.target_ptr, graph.ends()[1]
@@ -27,10 +27,10 @@ def edge_slices(slices: Slices, graph: Graph) -> Array:
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(ptr) - 1))])
 
 
-def keep_joined(store: Store, kept: Kept, slices: Slices, starts: Array) -> Slices:
-    """The new slices; the store, which must be our own copy, loses the edges that are not kept.
+def keep_batched(store: Store, kept: Kept, slices: Slices, starts: Array) -> Slices:
+    """Remove the edges that are not kept from the store, which must be our copy; return its new slices.
 
-    `starts` are the `edge_slices` of the store as it was.
+    `starts` are the `edge_slices` of the store before.
     """
     after = offsets(kept.mask)
     ends = after[starts]
@@ -44,17 +44,17 @@ def keep_joined(store: Store, kept: Kept, slices: Slices, starts: Array) -> Slic
 
 
 def increments(incs: Slices, slices: Slices, kept: Kept, starts: Array) -> Slices:
-    """What a batch subtracts from the ids of each graph it gives back, with the entries that pruning added."""
+    """Return what a batch subtracts from the ids of each graph that is taken out of it, for all entries."""
     none = torch.zeros(len(starts) - 1, dtype=torch.int64)
     new = {key: incs.get(key, none) for key in slices}
-    # In the batch e_id counts the batch's edges; a graph taken out of it then counts its own, as in a list.
+    # In the batch, e_id counts the edges of the batch; in a graph taken out of it, those of the graph, as in a list.
     return {**new, "e_id": torch.from_numpy(starts[:-1].copy())} if kept.e_id else new
 
 
 def number_nodes(store: Store, slices: Slices, counts: Array) -> None:
-    """Nothing; where only the edges told how many nodes each graph has, the store, our own copy, now states it.
+    """State the number of nodes of each graph in the store, our copy, if only its edges implied it.
 
-    Pruning may take the last edge of a graph's last node, and the graph would seem smaller than it is.
+    Otherwise PyG would count fewer nodes once the last node of a graph has no edge left.
     """
     edge_index = store.get("edge_index")
     sized = isinstance(edge_index, EdgeIndex) and edge_index.sparse_size() != (None, None)
@@ -65,7 +65,7 @@ def number_nodes(store: Store, slices: Slices, counts: Array) -> None:
 
 
 def _pieces(store: Store, slices: Slices, starts: Array) -> list[str]:
-    """Names of edge-level entries that are held graph by graph: lists, and one number for each graph."""
+    """Return the names of edge-level entries that are stored graph by graph: lists, and one number for each graph."""
     single = np.arange(len(starts))
     divided = [key for key in edge_keys(store) if isinstance(slices.get(key), Tensor)]
     return [
@@ -77,5 +77,5 @@ def _pieces(store: Store, slices: Slices, starts: Array) -> list[str]:
 
 def _keep_pieces(key: str, value: Any, mask: Array, starts: Array) -> Any:
     if not isinstance(value, list):
-        return value  # one number for each graph says nothing about single edges
+        return value  # one number for each graph: nothing to remove
     return [keep_entry(key, piece, part) for piece, part in zip(value, np.split(mask, starts[1:-1]), strict=True)]

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune.adapters.base import Adapter, Kept, Key
-from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_joined, number_nodes
+from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_batched, number_nodes
 from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read
 from lsprune.adapters.pyg.tensors import features, view
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
 
-def find_one(data: Any) -> Adapter | None:
-    """The adapter for one `Data`, `HeteroData` or `Batch`, else None."""
-    if isinstance(data, HeteroData):
-        return HeteroAdapter()
-    return DataAdapter() if isinstance(data, Data) else None
-
-
-@dataclass(frozen=True)
-class DataAdapter:
+class DataAdapter(Adapter):
     """Reads `Data` (or a `Batch` of them: one graph with offsets) and rebuilds it with all its other attributes."""
+
+    name: ClassVar[str] = "data"
+    about: ClassVar[str] = "a PyG Data, or a Batch of them"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, Data)
 
     def graphs(self, data: Data) -> Mapping[Key, Graph]:
         store = data._store
@@ -38,55 +36,55 @@ class DataAdapter:
         out = copy.copy(data)
         if None not in kept:
             return out
-        if _is_joined(data):
+        if _has_slices(data):
             graph = self.graphs(data)[None]
             starts = edge_slices(data._slice_dict, graph)
-            out._slice_dict = keep_joined(out._store, kept[None], data._slice_dict, starts)
+            out._slice_dict = keep_batched(out._store, kept[None], data._slice_dict, starts)
             out._inc_dict = increments(data._inc_dict, out._slice_dict, kept[None], starts)
             if graph.target_ptr is not None:
                 number_nodes(out._store, out._slice_dict, np.diff(graph.target_ptr))
             return out
         if node_count(data._store) is None:
-            # Without the edges of its last nodes the graph would seem smaller than it is.
+            # Without edges at its last nodes, PyG would count fewer nodes.
             out.num_nodes = self.graphs(data)[None].num_nodes
         keep_edges(out._store, kept[None])
         return out
 
-    def masks(self, data: Data, masks: Mapping[Key, Array]) -> Array:
-        return masks[None]
 
-
-@dataclass(frozen=True)
-class HeteroAdapter:
+class HeteroDataAdapter(Adapter):
     """Reads `HeteroData` (or a `Batch` of them), one graph for each relation, and rebuilds it."""
+
+    name: ClassVar[str] = "hetero-data"
+    about: ClassVar[str] = "a PyG HeteroData, or a Batch of them"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, HeteroData)
 
     def graphs(self, data: HeteroData) -> Mapping[Key, Graph]:
         return {relation: _relation(data, relation) for relation in relations(data)}
 
     def rebuild(self, data: HeteroData, kept: Mapping[Key, Kept]) -> HeteroData:
         out = copy.copy(data)
-        if not _is_joined(data):
-            for relation, one in kept.items():
-                keep_edges(out[relation], one)
+        if not _has_slices(data):
+            for relation, part in kept.items():
+                keep_edges(out[relation], part)
             return out
         slices, incs = dict(data._slice_dict), dict(data._inc_dict)
-        for relation, one in kept.items():
+        for relation, part in kept.items():
             starts = edge_slices(slices[relation], _relation(data, relation))
-            slices[relation] = keep_joined(out[relation], one, slices[relation], starts)
-            incs[relation] = increments(incs[relation], slices[relation], one, starts)
+            slices[relation] = keep_batched(out[relation], part, slices[relation], starts)
+            incs[relation] = increments(incs[relation], slices[relation], part, starts)
         out._slice_dict, out._inc_dict = slices, incs
         return out
 
-    def masks(self, data: HeteroData, masks: Mapping[Key, Array]) -> dict[Key, Array]:
-        return dict(masks)
-
 
 def relations(data: HeteroData) -> list[tuple[str, str, str]]:
-    """The edge types that have edges to prune; one with link labels only has none."""
-    found = [edge_type for edge_type in data.edge_types if {"edge_index", "adj_t", "adj"} & set(data[edge_type].keys())]
-    if not found:
+    """Return the edge types that have edges to prune; one with nothing but link labels has none."""
+    names = [edge_type for edge_type in data.edge_types if {"edge_index", "adj_t", "adj"} & set(data[edge_type].keys())]
+    if not names:
         raise GraphError(f"pruning needs a relation with edge_index [2, E] or a sparse adj_t, got {data.edge_types}")
-    return found
+    return names
 
 
 def _relation(data: HeteroData, relation: Any) -> Graph:
@@ -102,7 +100,7 @@ def _relation(data: HeteroData, relation: Any) -> Graph:
 
 
 def _sizes(store: Store, counts: list[int | None]) -> tuple[int, int]:
-    """Numbers of sources and targets; those that the node stores leave open come from the edges."""
+    """Return the numbers of sources and targets; from the edges, if the node stores do not state them."""
     key = connectivity(store)
     value = store[key]
     guess = tuple(value.shape[1::-1]) if key == "adj_t" else [int(n) + 1 for n in view(value).max(1, initial=-1)]
@@ -116,17 +114,17 @@ def _node_store(data: HeteroData, node_type: str) -> Store | None:
 
 
 def _offsets(store: Store) -> Array | None:
-    """Node offsets `[G + 1]` of a batch: its `ptr`, or what its `batch` vector says; None when it has neither."""
+    """Return the node offsets `[G + 1]` of a batch, from its `ptr` or `batch` vector; None if it has neither."""
     if "ptr" in store:
         return view(store["ptr"])
     if "batch" not in store:
         return None
     batch = view(store["batch"])
     if np.any(batch[1:] < batch[:-1]):
-        raise GraphError("batch must be sorted: the nodes of each graph stand together")
+        raise GraphError("batch must be sorted, so that the nodes of each graph are consecutive")
     return np.concatenate([[0], np.cumsum(np.bincount(batch))])
 
 
-def _is_joined(data: Any) -> bool:
-    """True for a `Batch` that notes where its graphs begin, so one made by `from_data_list`."""
+def _has_slices(data: Any) -> bool:
+    """Return whether this is a `Batch` that stores where its graphs begin: one made by `from_data_list`."""
     return isinstance(data, Batch) and hasattr(data, "_slice_dict")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,8 +13,8 @@ from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
 from torch_geometric.data.separate import separate
 
-from lsprune.adapters.base import Kept, Key
-from lsprune.adapters.pyg.batched_store import keep_joined, number_nodes
+from lsprune.adapters.base import Adapter, Kept, Key
+from lsprune.adapters.pyg.batched_store import keep_batched, number_nodes
 from lsprune.adapters.pyg.lists import ListAdapter, split
 from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import view
@@ -22,17 +22,23 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
 
-@dataclass(frozen=True)
-class DatasetAdapter:
+class DatasetAdapter(Adapter):
     """Reads an `InMemoryDataset`, or the part of it that an index selects, and rebuilds a dataset.
 
-    The stored graphs are pruned, so before the dataset's `transform`. Nothing on disk and nothing of the given object
-    changes. In the rebuilt dataset, graphs outside of a selection stay whole and unseen, as in the given one.
+    The stored graphs are pruned, before the dataset's `transform`. Neither the files nor the given object change.
+    Graphs outside of the selection stay whole, and are not selected in the rebuilt dataset either.
     """
 
+    name: ClassVar[str] = "dataset"
+    about: ClassVar[str] = "a PyG InMemoryDataset"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, InMemoryDataset)
+
     def graphs(self, data: InMemoryDataset) -> Mapping[Key, Graph]:
-        if _Stacked.fits(data):
-            return {None: _Stacked.of(data).graph()}
+        if _StoredArrays.fits(data):
+            return {None: _StoredArrays.of(data).graph()}
         graphs = _listed(data)
         return ListAdapter().graphs(graphs) if graphs else {None: Graph.from_edges(np.empty((2, 0)), ptr=[0])}
 
@@ -41,21 +47,21 @@ class DatasetAdapter:
         out._data_list = None
         if not kept:
             return out
-        if _Stacked.fits(data):
-            out._data, out.slices = _Stacked.of(data).keep(kept[None])
+        if _StoredArrays.fits(data):
+            out._data, out.slices = _StoredArrays.of(data).keep(kept[None])
         elif graphs := _listed(data):
             out._data, out.slices = data.collate(ListAdapter().rebuild(graphs, kept))
             out._indices = None
         return out
 
     def masks(self, data: InMemoryDataset, masks: Mapping[Key, Array]) -> list[Any]:
-        if _Stacked.fits(data):
-            return split(masks[None], _Stacked.of(data).edge_counts())
+        if _StoredArrays.fits(data):
+            return split(masks[None], _StoredArrays.of(data).edge_counts())
         return ListAdapter().masks(_listed(data), masks)
 
 
 def _listed(dataset: InMemoryDataset) -> list[Any]:
-    """The stored graphs one by one; `dataset.get` would fill the cache of the caller's object."""
+    """Return the stored graphs one by one; `dataset.get` would fill the cache of the caller's object."""
     if dataset.len() == 1:
         return [copy.copy(dataset._data) for _ in dataset.indices()]
     stored = dataset._data
@@ -63,38 +69,38 @@ def _listed(dataset: InMemoryDataset) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class _Stacked:
+class _StoredArrays:
     """The stored arrays of a dataset of `Data` with `edge_index`, read and masked without a loop over the graphs."""
 
     data: Data
     slices: dict[str, Any]
-    picked: Array | None  # [G] numbers of the selected graphs, None for all of them
+    selected: Array | None  # [G] numbers of the selected graphs, None for all of them
 
     @staticmethod
     def fits(dataset: InMemoryDataset) -> bool:
-        """True when the dataset is stored that way; anything else is read graph by graph."""
+        """Return whether the dataset is stored that way; any other is read graph by graph."""
         data, slices = dataset._data, dataset.slices
         if not isinstance(data, Data) or slices is None or "edge_index" not in slices:
             return False
-        given = [key for key in ("edge_index", "x", "edge_attr") if key in data]
-        plain = all(type(data[key]) is Tensor and data[key].layout == torch.strided for key in given)
+        names = [key for key in ("edge_index", "x", "edge_attr") if key in data]
+        plain = all(type(data[key]) is Tensor and data[key].layout == torch.strided for key in names)
         once = dataset._indices is None or len(set(dataset._indices)) == len(dataset._indices)
-        return plain and once and slices.keys() >= set(given) and connectivity(data._store) == "edge_index"
+        return plain and once and slices.keys() >= set(names) and connectivity(data._store) == "edge_index"
 
     @classmethod
-    def of(cls, dataset: InMemoryDataset) -> _Stacked:
-        picked = None if dataset._indices is None else np.asarray(dataset._indices, dtype=np.int64)
-        return cls(dataset._data, dict(dataset.slices), picked)
+    def of(cls, dataset: InMemoryDataset) -> _StoredArrays:
+        selected = None if dataset._indices is None else np.asarray(dataset._indices, dtype=np.int64)
+        return cls(dataset._data, dict(dataset.slices), selected)
 
     def offsets(self, key: str) -> Array:
         return view(torch.as_tensor(self.slices[key])).astype(np.int64)
 
     def edge_counts(self) -> Array:
         counts = np.diff(self.offsets("edge_index"))
-        return counts if self.picked is None else counts[self.picked]
+        return counts if self.selected is None else counts[self.selected]
 
     def node_counts(self) -> Array:
-        """Numbers of nodes `[G]` of all stored graphs, found where PyG finds them for a single one."""
+        """Return the numbers of nodes `[G]` of all stored graphs, from where PyG reads the number of a single one."""
         store = self.data._store
         noted = np.atleast_1d(store.__dict__.get("_num_nodes", store.get("num_nodes", [])))
         if len(noted) == len(self.offsets("edge_index")) - 1:  # not the mere sum that PyG also keeps
@@ -111,7 +117,7 @@ class _Stacked:
         return counts
 
     def graph(self) -> Graph:
-        counts = self.node_counts() if self.picked is None else self.node_counts()[self.picked]
+        counts = self.node_counts() if self.selected is None else self.node_counts()[self.selected]
         ptr = np.concatenate([[0], np.cumsum(counts)])
         source, target = self.ends()
         _check_local(source, target, counts, self.edge_counts())
@@ -122,7 +128,7 @@ class _Stacked:
         )  # fmt: skip
 
     def ends(self) -> Array:
-        """Sources and targets `[2, E]` of the selected graphs; ids are each graph's own."""
+        """Return sources and targets `[2, E]` of the selected graphs; the ids of each graph begin at 0."""
         edge_index, edges = view(self.data.edge_index), self.rows("edge_index")
         if edge_index.ndim != 2 or edge_index.shape[0] != 2:
             raise GraphError(f"edge_index must have shape [2, E], got {list(edge_index.shape)}")
@@ -135,19 +141,19 @@ class _Stacked:
         return view(self.data[key]) if rows is None else view(self.data[key])[rows]
 
     def rows(self, key: str) -> Array | None:
-        """Positions of the selected graphs' entries in the stored array; None for all of them."""
-        if self.picked is None:
+        """Return the positions of the selected graphs' entries in the stored array; None for all of them."""
+        if self.selected is None:
             return None
-        starts = self.offsets(key)[:-1][self.picked]
-        counts = np.diff(self.offsets(key))[self.picked]
+        starts = self.offsets(key)[:-1][self.selected]
+        counts = np.diff(self.offsets(key))[self.selected]
         before = np.cumsum(counts) - counts
         return np.repeat(starts - before, counts) + np.arange(counts.sum())
 
     def keep(self, kept: Kept) -> tuple[Data, dict[str, Any]]:
-        """The stored object and its slices without the edges that are not kept."""
+        """Return the stored object and its slices without the edges that are not kept."""
         out, starts = copy.copy(self.data), self.offsets("edge_index")
         whole = self.spread(kept)
-        slices = keep_joined(out._store, whole, self.slices, starts)
+        slices = keep_batched(out._store, whole, self.slices, starts)
         if kept.e_id:
             local = out.e_id.cpu().numpy() - np.repeat(starts[:-1], np.diff(view(slices["e_id"])))
             out.e_id = torch.from_numpy(local).to(out.e_id.device)
@@ -155,7 +161,7 @@ class _Stacked:
         return out, slices
 
     def spread(self, kept: Kept) -> Kept:
-        """What is kept of all stored edges: the graphs that are not selected stay whole."""
+        """Return what to keep of all stored edges: the graphs that are not selected stay whole."""
         edges = self.rows("edge_index")
         if edges is None:
             return kept
@@ -168,7 +174,7 @@ class _Stacked:
 
 
 def _check_local(source: Array, target: Array, nodes: Array, edges: Array) -> None:
-    """Nothing, or a GraphError: an id past the end of its own graph would be one of the next graph's nodes."""
+    """Raise GraphError for an id past the end of its graph, which would be a node of the next graph."""
     limit = np.repeat(nodes, edges)
     wrong = np.flatnonzero((source < 0) | (target < 0) | (source >= limit) | (target >= limit))
     if wrong.size:

@@ -1,24 +1,24 @@
-"""PyG's `EdgeIndex`: edges that remember their order, their size and whether every one has its reverse."""
+"""PyG's `EdgeIndex`: edges with a sort order, a size, and whether every edge has its reverse."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
-from lsprune.adapters.base import Kept, Key
-from lsprune.adapters.pyg.tensors import offsets, refuse_extras, take, view
+from lsprune.adapters.base import Adapter, Kept, Key
+from lsprune.adapters.pyg.tensors import offsets, take, view
 from lsprune.graph import Array, Graph
 
 
 def keep_edge_index(edge_index: Tensor, mask: Array) -> Tensor:
-    """The kept columns of `edge_index` `[2, E]`; an `EdgeIndex` stays one.
+    """Return the kept columns of `edge_index` `[2, E]`; an `EdgeIndex` stays one.
 
-    A mask leaves order and size as they were. `is_undirected` stays only where the kept edges are still symmetric.
-    What PyG caches of an `EdgeIndex` (pointers, permutations) is not carried over.
+    Order and size stay as they are. `is_undirected` stays if the kept edges are still symmetric. What PyG caches of an
+    `EdgeIndex` (pointers, permutations) is not carried over.
     """
     if not isinstance(edge_index, EdgeIndex):
         return take(edge_index, mask, dim=1)
@@ -41,7 +41,7 @@ def _claims_symmetry(edge_index: EdgeIndex) -> bool:
 
 
 def _unpaired(edge_index: Tensor) -> Array:
-    """Where the sorted edges and the sorted reverse edges differ, `[E]` bool: nowhere for a symmetric graph.
+    """Return where the sorted edges and the sorted reverse edges differ, `[E]` bool: nowhere for a symmetric graph.
 
     Duplicates count, as in `EdgeIndex.validate`. Graphs joined one after another differ only at their own positions,
     because both sorts keep them apart.
@@ -53,7 +53,7 @@ def _unpaired(edge_index: Tensor) -> Array:
 
 
 def _keep_metadata(edge_index: EdgeIndex, mask: Array, unpaired: Array) -> object:
-    """What PyG notes about each of several joined edge sets, for the kept edges; None where nothing valid is noted."""
+    """Return PyG's metadata of several joined edge sets, for the kept edges; None if there is no valid one."""
     parts = edge_index._cat_metadata
     if parts is None or sum(parts.nnz) != mask.shape[0]:
         return None
@@ -66,16 +66,22 @@ def _keep_metadata(edge_index: EdgeIndex, mask: Array, unpaired: Array) -> objec
 
 
 def num_nodes(edge_index: EdgeIndex) -> int | tuple[int, int] | None:
-    """The size that an `EdgeIndex` states: one number when square, a pair when not, None when not stated."""
+    """Return the size that an `EdgeIndex` states: one number if square, else a pair; None if it states none."""
     rows, columns = edge_index.sparse_size()
     if rows is None or columns is None:
         return None
     return rows if rows == columns else (rows, columns)
 
 
-@dataclass(frozen=True)
-class EdgeIndexAdapter:
+class EdgeIndexAdapter(Adapter):
     """Reads a bare `EdgeIndex` and rebuilds one with the same order and size."""
+
+    name: ClassVar[str] = "edge-index"
+    about: ClassVar[str] = "a PyG EdgeIndex"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, EdgeIndex)
 
     def graphs(self, data: EdgeIndex) -> Mapping[Key, Graph]:
         return {None: Graph.from_edges(view(data.as_tensor()), num_nodes=num_nodes(data))}
@@ -83,8 +89,6 @@ class EdgeIndexAdapter:
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
-        refuse_extras(kept[None], "a bare EdgeIndex")
+        kept[None].refuse_weight("a bare EdgeIndex")
+        kept[None].refuse_e_id("a bare EdgeIndex")
         return keep_edge_index(data, kept[None].mask)
-
-    def masks(self, data: EdgeIndex, masks: Mapping[Key, Array]) -> Array:
-        return masks[None]

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 
 from lsprune.adapters.base import Adapter, Kept, Key
-from lsprune.adapters.pyg.data import find_one
+from lsprune.adapters.pyg.data import DataAdapter, HeteroDataAdapter
 from lsprune.adapters.pyg.stores import edge_count
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
 
-@dataclass(frozen=True)
-class ListAdapter:
+class ListAdapter(Adapter):
     """Reads a list or tuple of `Data` (or of `HeteroData`, or of batches) and rebuilds a list or tuple."""
 
+    name: ClassVar[str] = "list"
+    about: ClassVar[str] = "a list of PyG Data or HeteroData"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, (list, tuple)) and bool(data) and _adapter(data[0]) is not None
+
     def graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
-        read = [_adapter(item, place).graphs(item) for place, item in enumerate(data)]
-        for place, one in enumerate(read):
-            if one.keys() != read[0].keys():
+        graphs = [_checked_adapter(item, place).graphs(item) for place, item in enumerate(data)]
+        for place, relations in enumerate(graphs):
+            if relations.keys() != graphs[0].keys():
                 raise GraphError(f"all graphs of a list must have the same relations, number {place} differs from 0")
-        return {key: join([one[key] for one in read]) for key in read[0]}
+        return {key: Graph.concat([relations[key] for relations in graphs]) for key in graphs[0]}
 
     def rebuild(self, data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | tuple[Any, ...]:
-        divided = {key: _divide(one, _edge_counts(data, key)) for key, one in kept.items()}
+        divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
         rebuilt = [
-            _adapter(item, place).rebuild(item, {key: next(parts) for key, parts in divided.items()})
+            _checked_adapter(item, place).rebuild(item, {key: next(parts) for key, parts in divided.items()})
             for place, item in enumerate(data)
         ]
         return tuple(rebuilt) if isinstance(data, tuple) else rebuilt
@@ -38,63 +42,24 @@ class ListAdapter:
     def masks(self, data: Sequence[Any], masks: Mapping[Key, Array]) -> list[Any]:
         divided = {key: split(mask, _edge_counts(data, key)) for key, mask in masks.items()}
         return [
-            _adapter(item, place).masks(item, {key: parts[place] for key, parts in divided.items()})
+            _checked_adapter(item, place).masks(item, {key: parts[place] for key, parts in divided.items()})
             for place, item in enumerate(data)
         ]
 
 
-def join(graphs: Sequence[Graph]) -> Graph:
-    """One graph that holds all the given ones, in order, with the offsets of their nodes."""
-    bipartite = graphs[0].bipartite
-    edges = [graph.num_edges for graph in graphs]
-    ends = [graph.ends() for graph in graphs]
-    ptr, both, x = [], [], []
-    for side, name in enumerate(("source", "target")):
-        sizes = [getattr(graph, f"num_{name}s") for graph in graphs]
-        shift = np.cumsum([0, *sizes])
-        both.append(np.concatenate([pair[side] for pair in ends]) + np.repeat(shift[:-1], edges))
-        ptr.append(_join_offsets([getattr(graph, f"{name}_ptr") for graph in graphs], shift))
-        x.append(_stack([getattr(graph, f"x_{name}") for graph in graphs], "x") if bipartite or side else None)
-    return Graph.from_edges(
-        (both[0], both[1]),
-        num_nodes=(int(ptr[0][-1]), int(ptr[1][-1])) if bipartite else int(ptr[1][-1]),
-        x=(x[0], x[1]) if bipartite else x[1],
-        edge_attr=_stack([graph.edge_attr for graph in graphs], "edge_attr"),
-        ptr=(ptr[0], ptr[1]) if bipartite else ptr[1],
-    )
-
-
 def split(values: Array, counts: Sequence[int] | Array) -> list[Array]:
-    """The array cut into pieces of the given lengths."""
+    """Cut the array into pieces of these lengths."""
     return np.split(values, np.cumsum(counts, dtype=np.int64))[:-1]
 
 
-def _join_offsets(own: Sequence[Array | None], shift: Array) -> Array:
-    """Node offsets of all graphs; one that is a batch brings those of its parts."""
-    parts = [shift[i + 1 : i + 2] if ptr is None else ptr[1:] + shift[i] for i, ptr in enumerate(own)]
-    return np.concatenate([[0], *parts])
+def _adapter(item: Any) -> Adapter | None:
+    return next((kind() for kind in (HeteroDataAdapter, DataAdapter) if kind.accepts(item)), None)
 
 
-def _stack(values: Sequence[Any], name: str) -> Any:
-    present = [place for place, value in enumerate(values) if value is not None]
-    if not present:
-        return None
-    if len(present) < len(values):
-        missing = next(place for place, value in enumerate(values) if value is None)
-        raise GraphError(f"{name} must be on all graphs of a list or on none, number {missing} has none")
-    widths = {value.shape[1:] for value in values}
-    if len(widths) > 1:
-        raise GraphError(f"{name} must have the same width on all graphs of a list, got {sorted(map(list, widths))}")
-    if any(hasattr(value, "tocsr") for value in values):
-        return scipy.sparse.vstack(values, format="csr")
-    return np.concatenate(values)
-
-
-def _adapter(item: Any, place: int) -> Adapter:
-    found = find_one(item)
-    if found is None:
+def _checked_adapter(item: Any, place: int) -> Adapter:
+    if (adapter := _adapter(item)) is None:
         raise GraphError(f"all entries of a list must be PyG Data, number {place} is {type(item).__name__}")
-    return found
+    return adapter
 
 
 def _edge_counts(data: Sequence[Any], key: Key) -> list[int]:

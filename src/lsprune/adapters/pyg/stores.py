@@ -1,8 +1,8 @@
-"""What belongs to the edges of one PyG store, told by name, and how it is kept in step with a mask.
+"""Which entries of a PyG store belong to its edges, by name, and how a mask is applied to them.
 
 PyG's own `is_edge_attr` compares lengths, so on a graph with as many nodes as edges it takes node labels for edge
 attributes. Here the name decides. In a `Data`, these are edge-level: `edge_index` or `adj_t`, `e_id`, and every name
-that starts with `edge_`, except `edge_label...` (link labels have edges of their own) and names with `index` in them
+that starts with `edge_`, except `edge_label...` (link labels have another set of edges) and names with `index` in them
 (another set of edges). All else stays whole: `x`, `y`, `time`, `train_mask`. A relation of a `HeteroData` holds nothing
 about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-level too, given an entry for each edge.
 """
@@ -42,23 +42,23 @@ _WITHOUT_LENGTH = (str, bytes, int, float, type(None))
 
 
 def connectivity(store: Store) -> str:
-    """`"edge_index"` or `"adj_t"`, whichever holds the edges of the store."""
-    found = [key for key in _CONNECTIVITY if key in store]
-    if len(found) > 1:
-        raise GraphError(f"the edges are held twice, in {' and '.join(found)}; delete one of them before pruning")
-    if not found or found[0] == "adj":
+    """Return `"edge_index"` or `"adj_t"`, whichever holds the edges of the store."""
+    names = [key for key in _CONNECTIVITY if key in store]
+    if len(names) > 1:
+        raise GraphError(f"the edges are held twice, in {' and '.join(names)}; delete one of them before pruning")
+    if not names or names[0] == "adj":
         raise GraphError(f"pruning needs edge_index [2, E] or a sparse adj_t, got only {sorted(store.keys())}")
-    value = store[found[0]]
+    value = store[names[0]]
     sparse = isinstance(value, Tensor) and value.layout != torch.strided
-    if not isinstance(value, Tensor) or sparse != (found[0] == "adj_t"):
-        wanted = "a dense tensor [2, E]" if found[0] == "edge_index" else "a torch.sparse matrix"
+    if not isinstance(value, Tensor) or sparse != (names[0] == "adj_t"):
+        wanted = "a dense tensor [2, E]" if names[0] == "edge_index" else "a torch.sparse matrix"
         advice = "; see adj_t.to_torch_sparse_csr_tensor()" if hasattr(value, "to_torch_sparse_csr_tensor") else ""
-        raise GraphError(f"{found[0]} must be {wanted}, got {type(value).__name__}{advice}")
-    return found[0]
+        raise GraphError(f"{names[0]} must be {wanted}, got {type(value).__name__}{advice}")
+    return names[0]
 
 
 def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
-    """The graph of one store."""
+    """Return the graph of one store."""
     key = connectivity(store)
     rest = {"num_nodes": num_nodes, "x": x, "edge_attr": features(store.get("edge_attr")), "ptr": ptr}
     if key == "adj_t":
@@ -67,13 +67,13 @@ def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
 
 
 def edge_count(store: Store) -> int:
-    """Number of edges, from the connectivity alone."""
+    """Return the number of edges, from the connectivity alone."""
     key = connectivity(store)
     return int(store[key].shape[1]) if key == "edge_index" else num_entries(store[key])
 
 
 def node_count(store: Store) -> int | None:
-    """Number of nodes that the store states; None where PyG would warn and guess it from the largest id."""
+    """Return the number of nodes that the store states; None if PyG would guess it from the largest id."""
     if store.get("num_nodes") is not None:
         return count_of(store["num_nodes"], "num_nodes")
     stated = any(
@@ -86,7 +86,7 @@ def node_count(store: Store) -> int | None:
 
 
 def is_edge_level(store: Store, key: str) -> bool:
-    """True for the entries of a store that a mask over its edges must be applied to; by name, see the module."""
+    """Return whether a mask over the edges applies to this entry; by name, see the top of this module."""
     if key in ("e_id", "e_id_batch", "edge_index_batch"):  # _batch: which graph each entry is from (follow_batch)
         return True
     if key in _CONNECTIVITY or "index" in key or "edge_label" in key or key.endswith("_ptr"):
@@ -98,14 +98,14 @@ def is_edge_level(store: Store, key: str) -> bool:
 
 
 def edge_keys(store: Store) -> list[str]:
-    """Names of the edge-level entries, the connectivity not among them."""
+    """Return the names of the edge-level entries, without the connectivity."""
     return [key for key in store if is_edge_level(store, key)]
 
 
 def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = None) -> None:
-    """Nothing; the store, which must be our own copy, loses the edges that are not kept, in all edge-level entries.
+    """Remove the edges that are not kept from all edge-level entries of the store, which must be our copy.
 
-    `ready` has the new values of entries that are not held edge by edge, as in several joined graphs.
+    `ready` has the new values of entries that are not stored edge by edge, as in a batch.
     """
     key, mask, new = connectivity(store), kept.mask, dict(ready or {})
     assert mask.shape == (edge_count(store),), "the mask was made for another graph"
@@ -126,15 +126,15 @@ def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = No
 
 
 def keep_entry(key: str, value: Any, mask: Array, dim: int = 0) -> Any:
-    """`value` for the kept edges only; a number, a string or None says nothing about single edges and stays."""
+    """Return `value` for the kept edges; a number, a string or None is not about single edges and stays."""
     if isinstance(value, _WITHOUT_LENGTH) or getattr(value, "ndim", 1) == 0:
         return value
     length = _length(value, dim)
     if length != mask.shape[0]:
-        got = f"a {type(value).__name__}" if length is None else f"{length} entries"
+        text = f"a {type(value).__name__}" if length is None else f"{length} entries"
         raise GraphError(
-            f"{key} must have one entry for each of the {mask.shape[0]} edges, got {got}; "
-            "what does not belong to the edges needs a name that does not start with edge_"
+            f"{key} must have one entry for each of the {mask.shape[0]} edges, got {text}; "
+            "rename what does not belong to the edges: names that start with edge_ do"
         )
     if isinstance(value, Tensor):
         return take(value, mask, dim)
@@ -150,24 +150,24 @@ def _length(value: Any, dim: int) -> int | None:
 
 
 def _edge_dim(store: Store, key: str) -> int:
-    # A subclass of Data may join an attribute along another dimension than the first: that one then counts edges.
+    # A subclass of Data may concatenate an attribute along another dimension than the first, which then counts edges.
     dim = store._parent().__cat_dim__(key, store[key], store)
     return dim if isinstance(dim, int) else 0
 
 
 def _keep_counts(store: Store, mask: Array) -> dict[str, Any]:
-    """Numbers of edges that a store may note, for the kept edges: in all, per hop of a sampler, up to each graph."""
-    noted: dict[str, Any] = {}
+    """Return the counts of edges that a store may hold, for the kept edges: in all, per hop, up to each graph."""
+    counts: dict[str, Any] = {}
     for key in (key for key in store if key.endswith("_ptr")):  # from follow_batch
         entry = key.removesuffix("_ptr")
         if entry == "edge_index" or (entry in store and is_edge_level(store, entry)):
-            noted[key] = torch.from_numpy(offsets(mask)[view(store[key])]).to(store[key].device)
+            counts[key] = torch.from_numpy(offsets(mask)[view(store[key])]).to(store[key].device)
     if isinstance(store.get("num_edges"), int):
-        noted["num_edges"] = int(np.count_nonzero(mask))
+        counts["num_edges"] = int(np.count_nonzero(mask))
     hops = store.get("num_sampled_edges")  # trim_to_layer cuts the edges by these numbers, hop after hop
     if isinstance(hops, list) and all(isinstance(hop, int) for hop in hops) and sum(hops) == mask.shape[0]:
-        noted["num_sampled_edges"] = np.diff(offsets(mask)[np.cumsum([0, *hops])]).tolist()
-    return noted
+        counts["num_sampled_edges"] = np.diff(offsets(mask)[np.cumsum([0, *hops])]).tolist()
+    return counts
 
 
 def _weights(present: Any, factors: Array, device: torch.device) -> Any:

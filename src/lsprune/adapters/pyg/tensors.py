@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse
@@ -12,30 +11,30 @@ import torch
 from torch import Tensor
 
 from lsprune import kernels
-from lsprune.adapters.base import Kept, Key
+from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.checks import compressed_fault, index_fault
-from lsprune.errors import GraphError, OptionError
+from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
 End = Literal["source", "target"]
 _OTHER: dict[End, End] = {"source": "target", "target": "source"}
 _SPARSE = (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc)
-_BITS = {1: torch.uint8, 2: torch.int16}  # what carries a type that numpy lacks, by its size in bytes
+_SAME_SIZE = {1: torch.uint8, 2: torch.int16}  # types that numpy has, by size in bytes, for those that it has not
 
 
 def view(tensor: Tensor) -> Array:
-    """The values of a dense tensor as a numpy array: a view on the CPU, a copy from elsewhere; bfloat16 as float32."""
+    """Return a dense tensor as a numpy array: a view on the CPU, a copy from elsewhere; bfloat16 as float32."""
     tensor = tensor.detach().cpu()
     return (tensor.float() if _foreign(tensor) else tensor).numpy()
 
 
 def _foreign(tensor: Tensor) -> bool:
-    """True for the floating types that numpy lacks."""
+    """Return whether this is a floating type that numpy does not have."""
     return tensor.dtype == torch.bfloat16 or (tensor.is_floating_point() and tensor.element_size() == 1)
 
 
 def features(values: Any) -> Any:
-    """Attributes as numpy or scipy CSR; None and whatever is no tensor come back as they are."""
+    """Return attributes as numpy or scipy CSR; anything but a tensor is returned as it is."""
     if not isinstance(values, Tensor):
         return values
     if values.layout == torch.strided:
@@ -51,13 +50,13 @@ def features(values: Any) -> Any:
 
 
 def _check_indices(matrix: Tensor, name: str) -> None:
-    """Raise GraphError where the indices of a sparse matrix do not fit its shape: torch trusts them as they are."""
+    """Raise GraphError if the indices of a sparse matrix do not fit its shape, which torch does not check."""
     height, width = int(matrix.shape[0]), int(matrix.shape[1])
     if matrix.layout == torch.sparse_coo:
         first, second = view(matrix._indices())
         fault = index_fault(first, height, "row indices") or index_fault(second, width, "column indices")
-        entries, found = first.shape[0], int(matrix._values().shape[0])
-        fault = fault or ("" if entries == found else f"it has {entries} indices and {found} values")
+        entries, values = first.shape[0], int(matrix._values().shape[0])
+        fault = fault or ("" if entries == values else f"it has {entries} indices and {values} values")
     elif matrix.layout == torch.sparse_csr:
         pointers, others = view(matrix.crow_indices()), view(matrix.col_indices())
         fault = compressed_fault(height, width, pointers, others, int(matrix.values().shape[0]))
@@ -69,23 +68,23 @@ def _check_indices(matrix: Tensor, name: str) -> None:
 
 
 def take(tensor: Tensor, mask: Array, dim: int = 0) -> Tensor:
-    """The entries of `tensor` along `dim` where the mask `[n]` is True, in the same order and on the same device."""
+    """Return the entries of `tensor` along `dim` where the mask `[n]` is True, in order, on the same device."""
     if type(tensor) is not Tensor or tensor.requires_grad or tensor.layout != torch.strided or not tensor.is_cpu:
         # Gradients, subclasses and other devices need torch's own indexing.
         return tensor.index_select(dim, torch.from_numpy(np.flatnonzero(mask)).to(tensor.device))
-    bits = tensor.view(_BITS[tensor.element_size()]) if _foreign(tensor) else tensor
+    bits = tensor.view(_SAME_SIZE[tensor.element_size()]) if _foreign(tensor) else tensor
     return torch.from_numpy(compress(bits.numpy(), mask, dim)).view(tensor.dtype)
 
 
 def compress(array: Array, mask: Array, dim: int = 0) -> Array:
-    """The entries of `array` along `dim` where the mask `[n]` is True."""
+    """Return the entries of `array` along `dim` where the mask `[n]` is True."""
     if dim in (-1, array.ndim - 1):
         return kernels.compress(mask, array)
     return np.compress(mask, array, axis=dim)
 
 
 def scale(values: Any, factors: Array) -> Any:
-    """`values` `[n, ...]`, tensor or array, times one factor a row; floating types stay, integers become floats."""
+    """Return `values` `[n, ...]`, tensor or array, times one factor a row; integers become floats."""
     shape = (-1,) + (1,) * (values.ndim - 1)
     if not isinstance(values, Tensor):
         return values * factors.reshape(shape).astype(values.dtype if values.dtype.kind == "f" else np.float32)
@@ -94,7 +93,7 @@ def scale(values: Any, factors: Array) -> Any:
 
 
 def offsets(mask: Array) -> Array:
-    """How many entries are kept before each position: `[n + 1]` int64, so old slices map to new by indexing."""
+    """Return how many entries are kept before each position, `[n + 1]` int64: old offsets index the new ones."""
     kept = np.zeros(mask.shape[0] + 1, dtype=np.int64)
     np.cumsum(mask, out=kept[1:])
     return kept
@@ -103,7 +102,7 @@ def offsets(mask: Array) -> Array:
 def sparse_graph(
     matrix: Tensor, *, rows: End, num_nodes: Any = None, x: Any = None, edge_attr: Any = None, ptr: Any = None
 ) -> Graph:
-    """The graph of a sparse matrix; `rows` says which end of an edge its rows are.
+    """Return the graph of a sparse matrix; `rows` says which end of an edge its rows are.
 
     Edges are in the order the matrix stores them. Entries that a COO matrix holds twice are two edges.
     """
@@ -122,7 +121,7 @@ def sparse_graph(
 
 
 def keep_sparse(matrix: Tensor, mask: Array, weight: Array | None = None) -> Tensor:
-    """A matrix of the same layout and size with the kept entries, each times its weight where weights are given."""
+    """Return a matrix of the same layout and size with the kept entries, each times its weight, if any."""
     values = take(matrix._values() if matrix.layout == torch.sparse_coo else matrix.values(), mask)
     if weight is not None:
         values = scale(values, weight[mask])
@@ -141,7 +140,7 @@ def keep_sparse(matrix: Tensor, mask: Array, weight: Array | None = None) -> Ten
 
 
 def num_entries(matrix: Tensor) -> int:
-    """Number of stored entries of a sparse matrix, so of edges."""
+    """Return the number of stored entries of a sparse matrix, which are its edges."""
     return int(matrix._nnz())
 
 
@@ -157,17 +156,15 @@ def _describe(tensor: Tensor) -> str:
     return f"{str(tensor.layout).removeprefix('torch.')} of shape {list(tensor.shape)}"
 
 
-def refuse_extras(kept: Kept, what: str, *, weight: bool = True) -> None:
-    """Nothing, or an OptionError when the result has no place for what was asked."""
-    if kept.e_id:
-        raise OptionError(f"e_id=True needs an object that can hold it, got {what}; use return_mask=True")
-    if weight and kept.weight is not None:
-        raise OptionError(f"rescale=True needs an object with edge weights, got {what}")
-
-
-@dataclass(frozen=True)
-class TensorAdapter:
+class TensorAdapter(Adapter):
     """Reads an integer tensor `[2, E]` and rebuilds one of the same type and device."""
+
+    name: ClassVar[str] = "tensor"
+    about: ClassVar[str] = "a torch tensor [2, E]"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, Tensor) and data.layout == torch.strided
 
     def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
         return {None: Graph.from_edges(view(data))}
@@ -175,16 +172,20 @@ class TensorAdapter:
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
-        refuse_extras(kept[None], "a bare tensor")
+        kept[None].refuse_weight("a bare tensor")
+        kept[None].refuse_e_id("a bare tensor")
         return take(data, kept[None].mask, dim=1)
 
-    def masks(self, data: Tensor, masks: Mapping[Key, Array]) -> Array:
-        return masks[None]
 
-
-@dataclass(frozen=True)
-class SparseAdapter:
+class SparseTensorAdapter(Adapter):
     """Reads a `torch.sparse` matrix A[s, t] (rows are sources, as in scipy) and rebuilds one of the same layout."""
+
+    name: ClassVar[str] = "sparse-tensor"
+    about: ClassVar[str] = "a torch.sparse matrix"
+
+    @classmethod
+    def accepts(cls, data: Any) -> bool:
+        return isinstance(data, Tensor) and data.layout != torch.strided
 
     def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
         return {None: sparse_graph(data, rows="source")}
@@ -192,8 +193,5 @@ class SparseAdapter:
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
-        refuse_extras(kept[None], "a bare sparse tensor", weight=False)
+        kept[None].refuse_e_id("a bare sparse tensor")
         return keep_sparse(data, kept[None].mask, kept[None].weight)
-
-    def masks(self, data: Tensor, masks: Mapping[Key, Array]) -> Array:
-        return masks[None]

@@ -1,6 +1,6 @@
-"""Instructions that numba has no words for: prefetch, compare or fold a table row, serve a whole small owner.
+"""Vector instructions that numba cannot express: prefetch, compare or fold a table row, choose for a small owner.
 
-They are LLVM vector code over int32, of widths that hold on any machine; LLVM picks the vector instructions it has.
+This is LLVM vector code over int32, of widths that every machine supports; LLVM picks the instructions it has.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 INT32 = ir.IntType(32)
+PREFETCH_ROWS = 8  # rows of attributes to prefetch
+CACHE_LINE_BYTES = 64
 
 
 def _row_pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any, target: Any) -> Any:
@@ -116,11 +118,11 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return [_shuffle(builder, twice[i], twice[i + 4], lanes) for lanes in halves for i in range(4)]
 
 
-def _serve(width: int) -> Any:
+def _choose(width: int) -> Any:
     row_kind, column_kind, int64 = ir.VectorType(INT32, 8), ir.VectorType(INT32, width), ir.IntType(64)
 
     @intrinsic
-    def serve(typingctx: Any, table: Any, neighbour: Any, start: Any, count: Any, last: Any, winner: Any) -> Any:
+    def choose(typingctx: Any, table: Any, neighbour: Any, start: Any, count: Any, last: Any, winner: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             ids = context.make_array(signature.args[1])(context, builder, args[1]).data
             out = context.make_array(signature.args[5])(context, builder, args[5]).data
@@ -164,12 +166,12 @@ def _serve(width: int) -> Any:
 
         return types.uint32(table, neighbour, types.intp, types.intp, types.intp, winner), codegen
 
-    return serve
+    return choose
 
 
 # (table [n, 8], neighbour, start, count, last, winner): winner[z] = which of the `count` <= 16 (32) slots from `start`
 # on step z takes, each slot once; gives bit z where step z had a tie, from where on the winners do not hold.
-serve_16, serve_32 = _serve(16), _serve(32)
+choose_16, choose_32 = _choose(16), _choose(32)
 
 
 def _weighted_sum(width: int) -> Any:

@@ -1,7 +1,7 @@
-"""How a kernel is compiled: numba, without its thread pool, cached on disk, and safe against a damaged cache.
+"""How a kernel is compiled: by numba, cached on disk, safe against a damaged cache.
 
-Kernels release the GIL and run on threads of our own (`kernels.threads`), so numba's threading layer is never started:
-nothing to break after a fork, and no global setting to change.
+Kernels release the GIL and run on the threads of `kernels.threads`. numba's own threading layer is never started, so it
+cannot break after a fork and no global setting changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _SafeCache(FunctionCache):
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """`function` compiled on first call, cached on disk, releasing the GIL."""
+    """Return `function` compiled on first call, cached on disk, releasing the GIL."""
     compiled = njit(nogil=True)(function)
     with contextlib.suppress(RuntimeError, OSError):  # no writable place for a cache: compile in memory only
         compiled._cache = _SafeCache(function)  # type: ignore[attr-defined]

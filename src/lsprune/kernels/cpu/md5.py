@@ -1,77 +1,51 @@
-"""MD5 (RFC 1321) of bit strings made of parts: sixteen messages of one length at a time, one in each lane of a vector.
+"""MD5 (RFC 1321) keys of binary signatures, for the paper's preset.
 
-A lane is a hash function. Tables `[rows, words, 16]` hold 32-bit words as MD5 reads them (the first byte lowest), so a
-word of all sixteen messages is one load, and parts that share a word are joined by OR.
+Tables `[rows, words, LANES]` hold the 32-bit words of the messages as MD5 reads them (the first byte lowest). A lane is
+a hash function. Parts of a message that share a word are joined by OR.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from lsprune.kernels.cpu.jit import kernel
 
-LANES = 16
-START = np.array([[0x67452301], [0xEFCDAB89], [0x98BADCFE], [0x10325476]], np.uint32).repeat(LANES, axis=1)
-_SINES = [int(abs(math.sin(i + 1)) * 2**32) for i in range(64)]
-_TURNS = ((7, 12, 17, 22), (5, 9, 14, 20), (4, 11, 16, 23), (6, 10, 15, 21))  # bits to rotate by in each round
-_ORDER = ((1, 0), (5, 1), (3, 5), (7, 0))  # step i of a round reads word (a * i + b) mod 16
-
-_VECTOR = ir.VectorType(ir.IntType(32), LANES)
+START = np.array([0x67452301, 0xEFCDAB89, 0x98BADCFE, 0x10325476], np.uint32)
+SINES = np.array([int(abs(math.sin(i + 1)) * 2**32) for i in range(64)], np.uint32)
+SHIFTS = np.array([[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]], np.uint32)  # bits, by round
 
 
-def _same(value: int) -> Any:
-    return ir.Constant(_VECTOR, [value] * LANES)
+@kernel
+def rotated(a, b, blend, word, step):
+    """Return the new word of a step: b plus the sum, rotated to the left."""
+    total, shift = np.uint32(a + blend + word + SINES[step]), SHIFTS[step // 16, step % 4]
+    return np.uint32(b + (np.uint32(total << shift) | (total >> (np.uint32(32) - shift))))
 
 
-def _blend(builder: Any, turn: int, x: Any, y: Any, z: Any) -> Any:
-    """The function F, G, H or I of a round."""
-    if turn == 0:
-        return builder.xor(z, builder.and_(x, builder.xor(y, z)))
-    if turn == 1:
-        return builder.xor(y, builder.and_(z, builder.xor(x, y)))
-    if turn == 2:
-        return builder.xor(x, builder.xor(y, z))
-    return builder.xor(y, builder.or_(x, builder.not_(z)))
-
-
-@intrinsic
-def absorb(typingctx: Any, state: Any, message: Any, block: Any) -> Any:
-    """state [4, 16] after the words 16 * block .. 16 * block + 15 of message [words, 16]; both in C order."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        held, words = (
-            builder.bitcast(context.make_array(signature.args[i])(context, builder, args[i]).data, _VECTOR.as_pointer())
-            for i in (0, 1)
-        )
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        rotate = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fshl.v{LANES}i32")
-        first = builder.mul(args[2], ir.IntType(64)(16))
-        places = [builder.gep(held, [ir.IntType(64)(i)]) for i in range(4)]
-        a, b, c, d = before = [builder.load(place, align=4) for place in places]
-        for i in range(64):
-            turn, step = divmod(i, 16)
-            at = builder.add(first, ir.IntType(64)((_ORDER[turn][0] * step + _ORDER[turn][1]) % 16))
-            word = builder.load(builder.gep(words, [at]), align=4)
-            total = builder.add(builder.add(a, word), builder.add(_same(_SINES[i]), _blend(builder, turn, b, c, d)))
-            turned = builder.call(rotate, [total, total, _same(_TURNS[turn][step % 4])])
-            a, b, c, d = d, builder.add(b, turned), b, c
-        for place, old, new in zip(places, before, (a, b, c, d), strict=True):
-            builder.store(builder.add(old, new), place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(state, message, types.intp), codegen
+@kernel
+def absorb(state, message, block, lane):
+    """Update state[:, lane] with the words 16 * block .. 16 * block + 15 of message[:, lane]."""
+    a, b, c, d = state[0, lane], state[1, lane], state[2, lane], state[3, lane]
+    words = message[16 * block : 16 * block + 16]
+    for i in range(16):
+        a, b, c, d = d, rotated(a, b, d ^ (b & (c ^ d)), words[i, lane], i), b, c
+    for i in range(16):
+        a, b, c, d = d, rotated(a, b, c ^ (d & (b ^ c)), words[(5 * i + 1) % 16, lane], 16 + i), b, c
+    for i in range(16):
+        a, b, c, d = d, rotated(a, b, b ^ c ^ d, words[(3 * i + 5) % 16, lane], 32 + i), b, c
+    for i in range(16):
+        a, b, c, d = d, rotated(a, b, c ^ (b | ~d), words[7 * i % 16, lane], 48 + i), b, c
+    state[0, lane] += a
+    state[1, lane] += b
+    state[2, lane] += c
+    state[3, lane] += d
 
 
 @kernel
 def remainder(state, lane, m):
-    """The digest of a lane, read as a big-endian integer of 128 bits, modulo m < 2^63.
+    """Return the digest of a lane, read as a big-endian integer of 128 bits, modulo m < 2^63.
 
     By long division, as many bits at a time as leave room for a remainder below m in 64.
     """
@@ -91,7 +65,7 @@ def remainder(state, lane, m):
 
 @kernel
 def pad(message, size):
-    """What RFC 1321 puts behind `size` bytes: a bit, zeros, and the number of bits."""
+    """Clear a message and add what RFC 1321 puts behind `size` bytes: a bit, zeros, and the number of bits."""
     last = message.shape[0] - 2
     message[:] = np.uint32(0)
     message[size // 4] = np.uint32(0x80 << (8 * (size % 4)))
@@ -103,32 +77,36 @@ def pad(message, size):
 def join(message, table, row, begin):
     """OR a row of a table into the words of a message from `begin` on."""
     for word in range(table.shape[1]):
-        for lane in range(LANES):
+        for lane in range(message.shape[1]):
             message[begin + word, lane] |= table[row, word, lane]
 
 
 @kernel
 def md5_keys(tables, rows, begins, size, m, keys):
-    """keys[e, z] = MD5 modulo m of the `size` bytes that join tables[p][rows[p, e], :, z] from word begins[p] on.
+    """Set keys[e, z] to MD5 modulo m of a message of `size` bytes, the digest read as a big-endian integer.
 
-    Edges of one owner stand side by side: what is in blocks before all other parts is digested once for all of them.
+    The message joins the words tables[p][rows[p, e], :, z] from word begins[p] on. Edges of one owner stand side by
+    side: the blocks with nothing but the owner's part are digested once for all of them.
     """
+    lanes = keys.shape[1]
     blocks = (size + 8) // 64 + 1
     shared = min(begins[1], begins[2]) // 16 if size else 0
-    base, message = np.empty((blocks * 16, LANES), np.uint32), np.empty((blocks * 16, LANES), np.uint32)
-    begun, state = np.empty((4, LANES), np.uint32), np.empty((4, LANES), np.uint32)
+    base, message = np.empty((blocks * 16, lanes), np.uint32), np.empty((blocks * 16, lanes), np.uint32)
+    begun, state = np.empty((4, lanes), np.uint32), np.empty((4, lanes), np.uint32)
     for e in range(keys.shape[0]):
         if e == 0 or rows[0, e] != rows[0, e - 1]:
             pad(base, size)
             join(base, tables[0], rows[0, e], begins[0])
-            begun[:] = START
-            for block in range(shared):
-                absorb(begun, base, block)
+            for i in range(4):
+                begun[i] = START[i]
+            for z in range(lanes):
+                for block in range(shared):
+                    absorb(begun, base, block, z)
         message[shared * 16 :] = base[shared * 16 :]
         for part in range(1, 3):
             join(message, tables[part], rows[part, e], begins[part])
         state[:] = begun
-        for block in range(shared, blocks):
-            absorb(state, message, block)
-        for z in range(keys.shape[1]):
+        for z in range(lanes):
+            for block in range(shared, blocks):
+                absorb(state, message, block, z)
             keys[e, z] = remainder(state, z, np.uint64(m))

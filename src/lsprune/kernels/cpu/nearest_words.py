@@ -1,4 +1,4 @@
-"""The nearest of many words to each row, by integer dot products: no approximation, sixteen words in a vector.
+"""The nearest of many codebook words to each row, by exact integer dot products, sixteen words in a vector.
 
 A row x is nearest to the word c with the largest 2<x, c> - <c, c>. Words are stored in blocks of sixteen, two
 coordinates side by side, so that one instruction multiplies and adds two coordinates of sixteen words. Eight rows share
@@ -21,9 +21,9 @@ from lsprune.graph import Array
 from lsprune.kernels.cpu.jit import kernel
 
 LANES = 16  # words that are compared side by side
-ROWS = 8
-SEARCH_ROWS = 1 << 11  # rows that a call should bring
-FAR = -(2**30)  # the bias of a place in the last block that is no word
+ROW_COUNT = 8  # rows that share every load of a word
+SEARCH_ROWS = 1 << 11  # rows to pass to one call of a search
+PADDING_BIAS = -(2**30)  # of places in the last block that hold no word
 _I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
 _WORDS = ir.VectorType(_I32, LANES)
 _PAIRS = ir.VectorType(_I16, 2 * LANES)
@@ -41,7 +41,7 @@ def _splat(builder: Any, value: Any) -> Any:
 
 
 def _products(builder: Any, words: Any, row: Any) -> Any:
-    """The sums of two products in each lane: one instruction where the machine has it, the same numbers elsewhere."""
+    """Return the sums of two products in each lane: one instruction where the machine has it, else the same numbers."""
     features = _features()
     if "avx512bw" in features:
         kind = ir.FunctionType(_WORDS, [_PAIRS, _PAIRS])
@@ -70,10 +70,10 @@ def _lanes(builder: Any, pairs: Any, lanes: range) -> Any:
 
 
 def _features() -> set[str]:
-    """What the machine that numba compiles for can do."""
-    given = getattr(config, "CPU_FEATURES", None)
-    if given is not None:
-        return {name[1:] for name in given.split(",") if name.startswith("+")}
+    """Return the features of the CPU that numba compiles for."""
+    features = getattr(config, "CPU_FEATURES", None)
+    if features is not None:
+        return {name[1:] for name in features.split(",") if name.startswith("+")}
     if getattr(config, "CPU_NAME", None) is not None:
         return set()
     return {name for name, there in get_host_cpu_features().items() if there}
@@ -81,7 +81,7 @@ def _features() -> set[str]:
 
 @intrinsic
 def best_words(typingctx: Any, rows: Any, first: Any, pairs: Any, words: Any, bias: Any, blocks: Any, out: Any) -> Any:
-    """out [8, 2, 16] = the best score of each lane and its block, for the rows first .. first + 7.
+    """Fill out [8, 2, 16] with the best score of each lane and its block, for the rows first .. first + 7.
 
     rows [R, pairs] int32 (two int16 each), words [blocks, pairs, 16] int32 (likewise), bias [blocks, 16] int32.
     """
@@ -92,7 +92,7 @@ def best_words(typingctx: Any, rows: Any, first: Any, pairs: Any, words: Any, bi
         bias_data = _data(context, builder, signature, args, 4, _WORDS)
         result = _data(context, builder, signature, args, 6, _WORDS)
         pairs_, blocks_ = args[2], args[5]
-        starts = [builder.gep(row_data, [builder.mul(builder.add(args[1], _I64(r)), pairs_)]) for r in range(ROWS)]
+        starts = [builder.gep(row_data, [builder.mul(builder.add(args[1], _I64(r)), pairs_)]) for r in range(ROW_COUNT)]
         entry = builder.block
         outer, inner, after, end = (builder.append_basic_block(name) for name in ("outer", "inner", "after", "end"))
         least = ir.Constant(_WORDS, [-(2**31)] * LANES)
@@ -101,7 +101,7 @@ def best_words(typingctx: Any, rows: Any, first: Any, pairs: Any, words: Any, bi
         builder.position_at_end(outer)
         block = builder.phi(_I64)
         block.add_incoming(_I64(0), entry)
-        best, where = [builder.phi(_WORDS) for _ in range(ROWS)], [builder.phi(_WORDS) for _ in range(ROWS)]
+        best, where = [builder.phi(_WORDS) for _ in range(ROW_COUNT)], [builder.phi(_WORDS) for _ in range(ROW_COUNT)]
         for b, w in zip(best, where, strict=True):
             b.add_incoming(least, entry)
             w.add_incoming(ir.Constant(_WORDS, [0] * LANES), entry)
@@ -112,7 +112,7 @@ def best_words(typingctx: Any, rows: Any, first: Any, pairs: Any, words: Any, bi
         builder.position_at_end(inner)
         pair = builder.phi(_I64)
         pair.add_incoming(_I64(0), outer)
-        sums = [builder.phi(_WORDS) for _ in range(ROWS)]
+        sums = [builder.phi(_WORDS) for _ in range(ROW_COUNT)]
         for total in sums:
             total.add_incoming(begin, outer)
         word = builder.load(builder.gep(base, [pair]), align=4)
@@ -146,41 +146,41 @@ def best_words(typingctx: Any, rows: Any, first: Any, pairs: Any, words: Any, bi
 
 @kernel
 def nearest_words(rows, words, bias, lo, hi, out):
-    """out[i] = the word nearest to row i, for lo <= i < hi; the first of those that are equally near."""
+    """Set out[i] to the word nearest to row i, for lo <= i < hi; the first of those that are equally near."""
     blocks, pairs = words.shape[0], words.shape[1]
-    found = np.empty((ROWS, 2, LANES), np.int32)
-    last = np.empty((ROWS, pairs), np.int32)
-    for first in range(lo, hi, ROWS):
-        count = min(ROWS, hi - first)
-        if count == ROWS:
-            best_words(rows, first, pairs, words, bias, blocks, found)
+    lane_best = np.empty((ROW_COUNT, 2, LANES), np.int32)
+    last = np.empty((ROW_COUNT, pairs), np.int32)
+    for first in range(lo, hi, ROW_COUNT):
+        count = min(ROW_COUNT, hi - first)
+        if count == ROW_COUNT:
+            best_words(rows, first, pairs, words, bias, blocks, lane_best)
         else:
-            for i in range(ROWS):
+            for i in range(ROW_COUNT):
                 last[i] = rows[min(first + i, hi - 1)]
-            best_words(last, 0, pairs, words, bias, blocks, found)
+            best_words(last, 0, pairs, words, bias, blocks, lane_best)
         for i in range(count):
-            best, word = found[i, 0, 0], found[i, 1, 0] * LANES
+            best, word = lane_best[i, 0, 0], lane_best[i, 1, 0] * LANES
             for lane in range(1, LANES):
-                score, number = found[i, 0, lane], found[i, 1, lane] * LANES + lane
+                score, number = lane_best[i, 0, lane], lane_best[i, 1, lane] * LANES + lane
                 if score > best or (score == best and number < word):
                     best, word = score, number
             out[first + i] = word
 
 
 def packed(words: Array) -> tuple[Array, Array]:
-    """Words `[count, dim]` int16 in [-128, 127], and their bias, as `nearest_words` takes them."""
+    """Return words `[count, dim]` int16 in [-128, 127], and their bias, as `nearest_words` takes them."""
     count, dim = words.shape
     blocks, pairs = -(-count // LANES), -(-dim // 2)
     padded = np.zeros((blocks * LANES, pairs * 2), np.int16)
     padded[:count, :dim] = 2 * words
     stored = padded.reshape(blocks, LANES, pairs, 2).transpose(0, 2, 1, 3)
-    bias = np.full(blocks * LANES, FAR, np.int32)
+    bias = np.full(blocks * LANES, PADDING_BIAS, np.int32)
     bias[:count] = -(words.astype(np.int64) ** 2).sum(1)
     return np.ascontiguousarray(stored).view(np.int32)[..., 0], bias.reshape(blocks, LANES)
 
 
 def searcher(words: Array) -> Callable[[Array, Array], None]:
-    """A function that fills `out` with the nearest word of each row, the first of those that are equally near."""
+    """Return a function of (rows, out) that fills `out` with the nearest word of each row, the first of several."""
     stored, bias = packed(words)
 
     def search(rows: Array, out: Array) -> None:
@@ -193,19 +193,19 @@ def searcher(words: Array) -> Callable[[Array, Array], None]:
 
 @kernel
 def leaders(rows, distance, out):
-    """out[i] = whether row i is farther than that from every row before it that is one."""
+    """Set out[i] to whether row i is farther than `distance` (squared) from all leaders before it."""
     count, dim = rows.shape
-    found, kept = np.empty((count, dim), np.int16), 0
+    leading, kept = np.empty((count, dim), np.int16), 0
     for i in range(count):
         out[i] = True
         for j in range(kept):
             total = 0
             for c in range(dim):
-                off = np.int32(rows[i, c]) - np.int32(found[j, c])
+                off = np.int32(rows[i, c]) - np.int32(leading[j, c])
                 total += off * off
             if total <= distance:
                 out[i] = False
                 break
         if out[i]:
-            found[kept] = rows[i]
+            leading[kept] = rows[i]
             kept += 1

@@ -1,6 +1,6 @@
-"""The smallest of many numbers, and numbers in order, in time linear in how many there are.
+"""The nth smallest of many numbers, and a stable sort, both in linear time (by digits).
 
-Heaps and comparison sorts are quick for a few edges of an owner; for a hub with millions of them these are.
+Heaps and comparison sorts are faster for owners with few edges; these are for hubs with up to millions of them.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import numpy as np
 
 from lsprune.kernels.cpu.jit import kernel
 
-DIGIT_BITS = 11  # looked at in one pass: the counters of all digits fit in the first-level cache
+DIGIT_BITS = 11  # bits of a digit: the counters of all digits fit in the first-level cache
 DIGITS = 1 << DIGIT_BITS
 
 
 @kernel
 def ordered_bits(key):
-    """An int64 as a uint64 of the same order."""
+    """Return an int64 as a uint64 of the same order."""
     return np.uint64(key) ^ (np.uint64(1) << np.uint64(63))
 
 
 @kernel
 def bit_length(value):
-    """Number of bits of a uint64 without leading zeros."""
+    """Return the number of bits of a uint64 without leading zeros."""
     bits = 0
     while value:
         value >>= np.uint64(1)
@@ -31,7 +31,7 @@ def bit_length(value):
 
 @kernel
 def nth_smallest(values, count, nth):
-    """The nth smallest (1, 2, ...) of the first `count` uint64 values, which are overwritten.
+    """Return the nth smallest (1, 2, ...) of the first `count` uint64 values, which are overwritten.
 
     Each round keeps the values that share the digit of the result at the highest bit in which any two differ.
     """

@@ -9,9 +9,10 @@ from lsprune.kernels.cpu.jit import kernel
 
 @kernel
 def spread_bits(indptr, neighbour, here, there, changed, lo, hi):
-    """there[v] = here[v] | here[t] over the edges v -> t, for the nodes lo..hi; `changed` when a bit is new.
+    """Set there[v] to here[v] | here[t] over the edges v -> t, for the nodes lo..hi.
 
-    A thread writes only rows of its own and reads `here`, which nobody writes: no race; `changed` only ever becomes 1.
+    changed[0] becomes 1 if a bit is new. No race: a thread writes its own rows of `there` and reads `here`; all write
+    the same value to `changed`.
     """
     words = here.shape[1]
     for v in range(lo, hi):
@@ -30,7 +31,7 @@ def spread_bits(indptr, neighbour, here, there, changed, lo, hi):
 
 @kernel
 def count_bits(rows, lo, hi, sizes):
-    """sizes[v] += number of bits set in row v, for the rows lo..hi."""
+    """Add to sizes[v] the number of bits set in row v, for the rows lo..hi."""
     one, two, four = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
     for v in range(lo, hi):
         total = np.uint64(0)

@@ -1,22 +1,22 @@
-"""Uniform random spanning trees by Wilson's algorithm, from stacks of arrows that a counter-based generator gives.
+"""Uniform random spanning trees by Wilson's algorithm, and the 2-core of a graph.
 
-Nodes that hang on a single link need no chance: `peel` finds them.
+The arrows of a node come from the counter-based generator. A link outside of the 2-core is in every spanning tree.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from lsprune.kernels.cpu.choose import mix
 from lsprune.kernels.cpu.jit import kernel
+from lsprune.kernels.cpu.splitmix import mix
 
 
 @kernel
-def spanning_trees(indptr, neighbour, pair, local, root, starts, limit, counts):
-    """counts[p] += number of the trees, one for each of `starts`, that contain pair p; False if one takes too long.
+def count_spanning_trees(indptr, neighbour, pair, local, root, starts, limit, counts):
+    """Add to counts[p] the number of trees that contain pair p, one tree for each of `starts`.
 
-    The i-th arrow of a node is a hash of (start of the tree, local id of the node, i). By Wilson's theorem the tree
-    depends on the arrows alone and not on the order in which the nodes are gone through. `limit`: steps for each tree.
+    Return False if a tree takes more than `limit` steps. The i-th arrow of a node is a hash of (start of the tree,
+    local id of the node, i). By Wilson's theorem the tree depends on the arrows alone, not on the order of the nodes.
     """
     nodes = indptr.shape[0] - 1
     arrow = np.empty(nodes, np.int64)
@@ -44,10 +44,10 @@ def spanning_trees(indptr, neighbour, pair, local, root, starts, limit, counts):
 
 
 @kernel
-def peel(indptr, neighbour, left):
-    """left[v], the number of links of v, less the links to nodes that hang on one link, again and again; 0 for those.
+def two_core(indptr, neighbour, left):
+    """Turn left[v], the degree of v, into its degree in the 2-core of the graph; 0 for nodes outside of it.
 
-    What is not 0 in the end is the 2-core of the graph.
+    Nodes with a single link are removed until there are none.
     """
     for v in range(left.shape[0]):
         u = v

@@ -1,6 +1,7 @@
-"""The torch executor: the cpu executor, but for the nearest word of a row, which a device finds.
+"""The GPU executor: the nearest codebook word of each row is found on a CUDA device, all else on the CPU.
 
-Selection and all else run at the speed of memory already, and stay where the graph is.
+`nearest_words` searches with torch, `nearest_words_triton` does the same in one Triton kernel. Selection and all else
+are limited by the speed of memory already, and stay where the graph is.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import is_whole
 from lsprune.errors import FormatError, MissingDependency, OptionError
 from lsprune.graph import Array
 from lsprune.lab.user_graph import MASKS
@@ -84,7 +85,7 @@ got 'karate'
     key = name.lower() if isinstance(name, str) else name
     if key not in NAMES:
         raise OptionError(f"dataset must be one of {', '.join(NAMES)}, got {name!r}")
-    if isinstance(split_seed, bool) or not isinstance(split_seed, int | np.integer) or split_seed < 0:
+    if not is_whole(split_seed) or split_seed < 0:
         raise OptionError(f"split_seed must be an integer >= 0, got {split_seed!r}")
     folder = os.environ.get("LSPRUNE_DATA") if data is None else data
     files, to_dataset = _DATASETS[key]

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch_geometric.data import Data
 
+from lsprune.attributes import is_category
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
 from lsprune.lab.datasets import Dataset, split_nodes
@@ -51,9 +52,8 @@ def model_features(x: Any) -> Array:
             "training needs node features: an array x in the graph's .npz, or features= (--features FILE)"
         )
     dense = np.array(x.toarray() if hasattr(x, "tocsr") else x)
-    column = dense.reshape(-1) if dense.size == dense.shape[0] else None
-    if column is not None and dense.dtype.kind in "iu":
-        values, category = np.unique(column, return_inverse=True)
+    if is_category(dense):
+        values, category = np.unique(dense.reshape(-1), return_inverse=True)
         if values.size > MAX_ONE_HOT_COLUMNS:
             raise FormatError(
                 f"a single integer column of features must have at most {MAX_ONE_HOT_COLUMNS} values, got {values.size}"
