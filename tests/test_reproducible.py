@@ -58,6 +58,8 @@ SAME = {
     "signs auto": "signs similarity",  # what calibration chooses
     "signs auto^0.25": "signs similarity^0.25",
     "auto k": "projection on nodes",
+    "projection l uniform k": "projection l k",
+    "projection l uniform keep": "projection l keep",
     "auto on nodes": "projection on nodes",
     "auto on words": "codebook on words",
     "auto on several": "several keep",

@@ -63,6 +63,7 @@ def register(new: T) -> T:
     >>> graph = Graph.from_edges(np.array([[0, 1, 2], [3, 3, 3]]), edge_attr=np.array([[1.0], [9.0], [1.0]]))
     >>> lsprune.LSP(k=1, hash="identity", weights="heavy:power=9").mask(graph)
     array([False,  True, False])
+    >>> lsprune.WEIGHTS.remove("heavy")
     """
     for kind, registry in KINDS:
         if isinstance(new, type) and issubclass(new, kind):

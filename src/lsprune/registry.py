@@ -52,6 +52,10 @@ class Registry(Mapping[str, type[T]], Generic[T]):
             )
         self._classes[name] = new
 
+    def remove(self, name: str) -> None:
+        """Remove a class, such as one that was registered to try something out."""
+        del self._classes[name]
+
     def find(self, name: Any) -> type[T]:
         """Find the class of that name, among plugins too; raise OptionError with all names."""
         if isinstance(name, str):

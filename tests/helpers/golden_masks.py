@@ -191,6 +191,7 @@ def _families() -> Iterator[tuple[str, Entry]]:
         "projection": Projection(),
         "projection l": Projection(l=0.25),
         "projection l normal": PaperProjection(l=0.25, offset="normal"),
+        "projection l uniform": PaperProjection(l=0.25, offset="uniform"),
         "projection sparsity": Projection(sparsity=4),
         "projection l sparsity": Projection(l=0.25, sparsity=4),
         "threshold": Threshold(),

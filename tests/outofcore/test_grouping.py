@@ -30,7 +30,7 @@ def test_grouped_on_disk_is_grouped_in_memory(tmp_path_factory, seed, rows, thre
     for _, owner, neighbour in give():
         counter.add(owner, neighbour)
     found = grouped(give, counter.counts, ends.shape[1], nodes, Work(folder), run, skip=skip)
-    expected = by_owner(Graph.from_edges(ends, num_nodes=nodes), "in", run, skip=skip)
+    expected = by_owner(Graph.from_edges(ends, num_nodes=nodes), "in", run, skip_loops=skip)
     np.testing.assert_array_equal(found.indptr, expected.indptr)
     np.testing.assert_array_equal(found.neighbour, expected.neighbour)
     np.testing.assert_array_equal(found.edge, expected.edge)

@@ -255,7 +255,7 @@ def test_small_blocks_equal_one_block(pruner, monkeypatch):
     graph = random_graph(6, nodes=60, edges=1500, edge_dim=3)
     whole = pruner.mask(graph)
     for place, name, size in (
-        (owners, "_BLOCK", 7),
+        (owners, "BLOCK_EDGES", 7),
         (executors, "SPAN_EDGES", 5),
         (executors, "BLOCK_ROWS", 3),
         (executors, "BLOCK_VALUES", 9),

@@ -64,7 +64,7 @@ class LocalDegree(LocalPruner):
 
 def neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -> Array:
     """The degree of every node that can be a neighbour, on its own side of the edges, int64."""
-    return owned.count_neighbours(runtime.zeros(graph.num_sources if side == "in" else graph.num_targets, np.int64))
+    return owned.count_neighbours(runtime.zeros(graph.num_neighbours(side), np.int64))
 
 
 def by_neighbour(owned: Owned, table: Array, sign: int) -> KeySource:

@@ -191,8 +191,8 @@ def _sharing(
 ) -> tuple[Array, Array]:
     """Return distinct pairs of owners with a common neighbour."""
     run, skip = runtime(threads), not graph.bipartite
-    owned = by_owner(graph, side, run, skip=skip)
-    owners = by_owner(graph, other_side(side), run, skip=skip)  # the owners that a node is a neighbour of
+    owned = by_owner(graph, side, run, skip_loops=skip)
+    owners = by_owner(graph, other_side(side), run, skip_loops=skip)  # the owners that a node is a neighbour of
     count = owned.indptr.size - 1
     candidates = np.arange(count) if nodes is None else _checked_nodes(nodes, count)
     candidates = candidates[np.diff(owned.indptr)[candidates] > 0]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.files import EdgeFiles
-from lsprune.graph import Array, Graph, Grouped, Owned
+from lsprune.graph import Array, Graph, Grouped, Owned, oriented
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import Runtime, plain
 from lsprune.outofcore.grouping import Counted
@@ -81,7 +81,7 @@ def nodes_only(
     bipartite: bool = False,
 ) -> Graph:
     """The nodes of a graph without its edges: numbers, attributes and who has them, each of sources and of targets."""
-    owners = sizes[1 if pruner.side == "in" else 0]
+    owners = oriented(pruner.side, *sizes)[0]
     nothing = Owned(np.zeros(owners + 1, np.int64), np.zeros(0, np.int64), None)
     return Graph(
         source=None, target=None, num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
@@ -150,7 +150,7 @@ class OnePass:
 
     def _rows(self, source: Array, target: Array) -> Rows:
         pruner, ends = self.selector.pruner, (plain(source), plain(target))
-        owner, neighbour = ends[::-1] if pruner.side == "in" else ends
+        owner, neighbour = oriented(pruner.side, *ends)
         largest_owner, largest_neighbour = (int(end.max(initial=-1)) for end in (owner, neighbour))
         self.ends = max(self.ends[0], largest_owner), max(self.ends[1], largest_neighbour)
         self.loops = self.loops or bool((owner == neighbour).any())

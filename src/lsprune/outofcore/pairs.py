@@ -18,7 +18,7 @@ from lsprune.outofcore.grouping import Counter, grouped
 from lsprune.outofcore.work_folder import Work
 from lsprune.selection.budget import target_count
 from lsprune.selection.choose import FOREVER, KeySource, choose
-from lsprune.selection.owners import OWNERS, neighbour_base_of_owner
+from lsprune.selection.owners import BLOCK_OWNERS, neighbour_base_of_owner
 from lsprune.selection.pairs import Pairs, known, pair_ranks, pair_up
 from lsprune.selection.rules import SelectionRules
 
@@ -88,12 +88,12 @@ def symmetric_taken(
         target = int(target_count(rules.keep, np.array([count]))[0])
 
         def enough(ranks: Array) -> bool:
-            if target > sum(int(np.count_nonzero(ranks[lo:hi])) for lo, hi in spans(ranks.shape[0], OWNERS)):
+            if target > sum(int(np.count_nonzero(ranks[lo:hi])) for lo, hi in spans(ranks.shape[0], BLOCK_OWNERS)):
                 return False  # a pair with a rank has an edge with one
             ready = (pair_ranks(pairs, rank, mode) < FOREVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
             return sum(int(some.sum()) for some in ready) >= target
 
-        for lo, hi in spans(quota.shape[0], OWNERS):
+        for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
             quota[lo:hi] = np.diff(owned.indptr[lo : hi + 1])
         ranks = ranks_of(enough)
         kept = _best(blocks, ranks, nodes, mode, target, rules.seed, runtime)
@@ -101,7 +101,7 @@ def symmetric_taken(
     if _mark(blocks, ranks, nodes, kept, taken, owned, quota):
         # Which of several parallel edges goes with the reverse that is kept: their owners go through all their steps.
         more = ranks_of()
-        for lo, hi in spans(ranks.shape[0], OWNERS):
+        for lo, hi in spans(ranks.shape[0], BLOCK_OWNERS):
             ranks[lo:hi] = np.where(ranks[lo:hi] == 0, more[lo:hi], ranks[lo:hi])
         _mark(blocks, ranks, nodes, kept, taken, owned, quota)
     return taken

@@ -30,7 +30,7 @@ from lsprune.files.atomic_write import remove_abandoned
 from lsprune.files.manifest import Entry, Manifest, compare, verify_input
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows
-from lsprune.graph import Array, Graph, Grouped, Owned
+from lsprune.graph import Array, Graph, Grouped, Owned, oriented
 from lsprune.hashing.keys import MANY_STEPS
 from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
@@ -55,7 +55,7 @@ from lsprune.outofcore.work_folder import Work, remove_finished, working
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.pruners.relations import warn_undirected
 from lsprune.selection.outcome import Outcome, owners_outcome
-from lsprune.selection.owners import OWNERS, group
+from lsprune.selection.owners import BLOCK_OWNERS, group
 
 PathLike = str | os.PathLike[str]
 Say = Callable[[str], None]
@@ -313,7 +313,7 @@ class _Job:
     @property
     def owners(self) -> int:
         """Number of nodes that may own an edge."""
-        return self.sizes[1 if self.pruner.side == "in" else 0]
+        return oriented(self.pruner.side, *self.sizes)[0]
 
     def run(self, edges: EdgeFiles, tables: Tables, num_nodes: NumNodes) -> Streamed:
         self.run_on, self.two = Runtime("cpu", self.ceiling.threads, self.work.scratch), edges.limits is not None
@@ -421,7 +421,7 @@ class _Job:
 
     def _sizes(self, known: tuple[int | None, int | None], told: Counted) -> tuple[int, int]:
         """Number of sources and of targets: as known, else as the edges tell."""
-        ends = told.ends[::-1] if self.pruner.side == "in" else told.ends  # of (owners, neighbours)
+        ends = oriented(self.pruner.side, *told.ends)  # from (owners, neighbours) to (sources, targets)
         largest = ends if self.two else (told.largest, told.largest)
         first, second = (size or most + 1 for size, most in zip(known, largest, strict=True))
         return first, second
@@ -464,8 +464,7 @@ class _Job:
 
     def _sides(self, source: Array, target: Array) -> tuple[Array, Array]:
         """(owners, neighbours)."""
-        source, target = plain(source), plain(target)
-        return (target, source) if self.pruner.side == "in" else (source, target)
+        return oriented(self.pruner.side, plain(source), plain(target))
 
     def _scan(self, edges: EdgeFiles, rows: int, selected: bool) -> None:
         """Count the edges, check them, and put aside what is cheaper to have than to read again.
@@ -533,7 +532,7 @@ class _Job:
             neighbours=max(self.sizes),
         )  # fmt: skip
         largest = max(
-            (int(np.diff(owned.indptr[lo : hi + 1]).max()) for lo, hi in spans(self.owners, OWNERS)), default=0
+            (int(np.diff(owned.indptr[lo : hi + 1]).max()) for lo, hi in spans(self.owners, BLOCK_OWNERS)), default=0
         )
         self.ceiling.check_owner(largest, self.pruner, edges.attr_shape is not None)
         attr = None
@@ -621,7 +620,7 @@ def _check_attributes(pruner: PerOwner, x: tuple[Any, ...], edges: EdgeFiles) ->
 def _begins_sorted(edges: EdgeFiles, pruner: PerOwner, rows: int) -> bool:
     """Whether the first edges come by owner."""
     batch = next(edges.batches(min(rows, 1 << 12)), None)
-    owner = None if batch is None else batch.target if pruner.side == "in" else batch.source
+    owner = None if batch is None else oriented(pruner.side, batch.source, batch.target)[0]
     return owner is not None and not bool((owner[1:] < owner[:-1]).any())
 
 

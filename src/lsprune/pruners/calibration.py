@@ -105,7 +105,7 @@ class _Trials:
 
     def _overlap(self, fitted: FittedLSP) -> float:
         clean, noisy = (fitted.mask_graph(graph, self.run).mask for graph in (self.clean, self.noisy))
-        return mean_overlap(clean, noisy, self.clean.ends()[1 if fitted.side == "in" else 0])
+        return mean_overlap(clean, noisy, self.clean.owners_and_neighbours(fitted.side)[0])
 
 
 def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lsprune.errors import GraphError
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.hashing.base import STEPS
 from lsprune.kernels import Runtime
 from lsprune.selection.budget import quotas
@@ -39,7 +39,7 @@ class Explanation:
 
     def ends(self, reason: Reason) -> tuple[int, int]:
         """The source and the target of an edge that the node owns."""
-        return (reason.neighbour, self.node) if self.side == "in" else (self.node, reason.neighbour)
+        return oriented(self.side, self.node, reason.neighbour)
 
     def __str__(self) -> str:
         kept = sum(reason.kept for reason in self.edges)
@@ -106,9 +106,8 @@ def explain_node(
 
 def explain_mask(graph: Graph, node: int, side: str, mask: Array, about: str) -> Explanation:
     """What became of each edge that `node` owns, where owners choose nothing: one sentence for all of them."""
-    source, target = graph.ends()
-    owner, neighbour = (target, source) if side == "in" else (source, target)
-    owners = graph.num_targets if side == "in" else graph.num_sources
+    owner, neighbour = graph.owners_and_neighbours(side)
+    owners = graph.num_owners(side)
     if not 0 <= node < owners:
         raise GraphError(f"node must be in [0, {owners}), got {node}")
     edges = np.flatnonzero(owner == node)

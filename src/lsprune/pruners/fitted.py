@@ -229,7 +229,7 @@ def view_of(
     return View(
         owned=owned, parts=parts, scales=hashed, normalised=options.normalised, seed=options.seed, total=total,
         needed=total if needs_all else steps, functions=steps,
-        neighbours=graph.num_sources if options.side == "in" else graph.num_targets,
+        neighbours=graph.num_neighbours(options.side),
         neighbour_base=bases(graph, options.side)[1], runtime=run, log_keys=options.weight is not None, learned=learned,
     )  # fmt: skip
 

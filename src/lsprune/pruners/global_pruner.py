@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import EDGE, draw
 from lsprune.pruners.contract import BudgetedPruner
@@ -76,9 +76,9 @@ class GlobalPruner(BudgetedPruner):
         sizes = np.bincount(member, minlength=graphs) if graphs > 1 else np.array([items])
         if self.keep is not None:
             return target_count(self.keep, sizes)
-        owner, owners = (target, graph.num_targets) if self.side == "in" else (source, graph.num_sources)
+        owner, owners = oriented(self.side, source, target)[0], graph.num_owners(self.side)
         local = np.minimum(np.bincount(owner, minlength=owners), int(self.k or 0))
-        number, _ = which_graph(graph.target_ptr if self.side == "in" else graph.source_ptr, owners, self.pooled)
+        number, _ = which_graph(oriented(self.side, graph.source_ptr, graph.target_ptr)[0], owners, self.pooled)
         kept = np.bincount(number, weights=local, minlength=graphs).astype(np.int64)
         edges = np.bincount(number, weights=np.bincount(owner, minlength=owners), minlength=graphs)
         share: Array = kept * sizes / np.maximum(edges, 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lsprune.checks import as_array, check_flag, is_whole, set_whole, short_repr, shown
 from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import EDGE, draw
 from lsprune.pruners import Pruner
@@ -363,7 +363,7 @@ def _held(graph: Graph, pruner: Guarded, real: Array, counted: Array, kept: Arra
     start = draw(pruner.seed, EDGE)
     runtime.spread(draws.size, lambda lo, hi: runtime.module.hash_ends(
         start, plain(first), plain(second), *bases, lo, hi, draws))  # fmt: skip
-    owner, neighbour = (target, source) if pruner.side == "in" else (source, target)
+    owner, neighbour = oriented(pruner.side, source, target)
     ends = Items(source, target, first, second, draws)
     return _Held(graph, ends, of_edge, of_edge[counted], owner[counted], neighbour[counted])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 
@@ -36,7 +36,7 @@ def without_unknown(graph: Graph, runtime: Runtime) -> Graph:
         ends = (_renamed(end, rank, runtime) for end, rank in zip(graph.ends(), ranks, strict=True))
         source, target = ends
         return dataclasses.replace(smaller, source=source, target=target, indptr=None, rows=None)
-    own, other = (1, 0) if graph.grouped.side == "in" else (0, 1)
+    own, other = oriented(graph.grouped.side, 0, 1)
     owned, known = graph.grouped.owned, graph.known[own]
     indptr = owned.indptr
     if known is not None:  # owners that are not known have no edges: the others begin where they began

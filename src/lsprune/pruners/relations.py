@@ -10,7 +10,7 @@ import numpy as np
 
 from lsprune.adapters.base import Key
 from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, other_side
 from lsprune.kernels import Runtime, plain
 from lsprune.selection.outcome import Outcome
 
@@ -50,7 +50,7 @@ def relation_masks(
         if other is not None and other not in plan:
             masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
             side, self_loops = owners[key]
-            owners[other] = ("out" if side == "in" else "in", self_loops)
+            owners[other] = (other_side(side), self_loops)
     return RelationMasks(masks, owners, 0)
 
 

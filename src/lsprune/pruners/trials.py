@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.attributes import is_category
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import BLOCK_VALUES
 from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.random_numbers import NOISE, draw
@@ -53,7 +53,7 @@ def _edges(owned: Owned, slots: Array) -> Array:
 def slots_to_graph(graph: Graph, owned: Owned, side: str, slots: Array) -> Graph:
     """Make a graph of the edges in these slots; owners and neighbours are renumbered."""
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
-    ends = (owned.neighbour[slots], owner) if side == "in" else (owner, owned.neighbour[slots])
+    ends = oriented(side, owner, owned.neighbour[slots])
     nodes, places = zip(*(np.unique(end, return_inverse=True) for end in ends), strict=True)
     return Graph.from_edges(
         np.stack(places),

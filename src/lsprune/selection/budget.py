@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 from lsprune.numeric.random_numbers import OWNER, draw
-from lsprune.selection.owners import OWNERS, _local
+from lsprune.selection.owners import BLOCK_OWNERS, local_ids
 from lsprune.selection.rules import SelectionRules
 
 
@@ -24,9 +24,9 @@ def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime)
         quota[:] = rules.k
         return quota
     assert rules.keep is not None
-    ptr = graph.target_ptr if rules.side == "in" else graph.source_ptr
+    ptr = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
     if ptr is None or rules.pooled:
-        _one_budget(indptr, rules.keep, _local(ptr, quota.shape[0]), rules.seed, quota, runtime)
+        _one_budget(indptr, rules.keep, local_ids(ptr, quota.shape[0]), rules.seed, quota, runtime)
         return quota
     degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
     member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))
@@ -34,7 +34,7 @@ def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime)
     level = _levels(degree, np.ones(1, np.int64), member, target)
     quota += level[member]
     left = target - _sums(np.minimum(quota, degree), member, graphs)
-    quota += _first_owners(degree > quota, member, left, _local(ptr, degree.shape[0]), rules.seed)
+    quota += _first_owners(degree > quota, member, left, local_ids(ptr, degree.shape[0]), rules.seed)
     return quota
 
 
@@ -83,14 +83,14 @@ def _first_of_one(
         return some, draw(seed, OWNER, some if local is None else local[some])
 
     at = 0
-    for lo, hi in spans(quota.shape[0], OWNERS):
+    for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
         some = who(lo, hi)[1]
         hashed[at : at + some.shape[0]] = some
         at += some.shape[0]
     hashed.partition(left - 1)
     last = hashed[left - 1]
     equal = left - int(np.count_nonzero(hashed[:left] < last))  # of those with the very last hash, by id
-    for lo, hi in spans(quota.shape[0], OWNERS):
+    for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
         some, draws = who(lo, hi)
         same = np.flatnonzero(draws == last)
         quota[some[draws < last]] += 1
@@ -101,7 +101,8 @@ def _first_of_one(
 def _degree_counts(indptr: Array) -> tuple[Array, Array]:
     """The degrees that occur, and how often."""
     found = [
-        np.unique(np.diff(indptr[lo : hi + 1]), return_counts=True) for lo, hi in spans(indptr.shape[0] - 1, OWNERS)
+        np.unique(np.diff(indptr[lo : hi + 1]), return_counts=True)
+        for lo, hi in spans(indptr.shape[0] - 1, BLOCK_OWNERS)
     ]
     if not found:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

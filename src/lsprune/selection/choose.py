@@ -11,7 +11,7 @@ from lsprune.graph import Array, Owned
 from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
-from lsprune.selection.owners import OWNERS, over_owners
+from lsprune.selection.owners import BLOCK_OWNERS, over_owners
 
 TIES = ("hash", "id", "position")
 FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
@@ -79,7 +79,7 @@ def choose(
     needed = _steps_needed(owned.indptr, quota, ranked=ranked, replace=source.replace)
     if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
         source.check()
-        for lo, hi in spans(quota.shape[0], OWNERS):
+        for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
             degree = np.diff(owned.indptr[lo : hi + 1])
             taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
         return ranks if ranked else taken
@@ -121,7 +121,7 @@ def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Ca
 def _steps_needed(indptr: Array, quota: Array, *, ranked: bool, replace: bool) -> int:
     """The most steps that an owner with a choice to make has; the others keep all they have."""
     most = 0
-    for lo, hi in spans(quota.shape[0], OWNERS):
+    for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
         degree, some = np.diff(indptr[lo : hi + 1]), quota[lo:hi]
         steps = some if replace else np.minimum(some, degree) if ranked else some * (degree > some)
         most = max(most, int(steps.max(initial=0)))

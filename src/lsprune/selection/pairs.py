@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.selection.budget import target_count
@@ -108,7 +108,7 @@ def symmetric_mask(
         kept = pair_ranks(pairs, rank, mode) <= rules.k
     else:
         assert rules.keep is not None
-        base = node_base(graph.target_ptr if rules.side == "in" else graph.source_ptr)
+        base = node_base(oriented(rules.side, graph.source_ptr, graph.target_ptr)[0])
         member, graphs = which_graph(graph.target_ptr, nodes, rules.pooled)
         member_of_pair = np.zeros(blank.count, np.int64)
         member_of_pair[blank.of_slot] = member[owner]

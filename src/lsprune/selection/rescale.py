@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 
 
 def owner_factors(graph: Graph, mask: Array, side: str, self_loops: str = "free") -> Array:
     """Compute degree / kept edges of the owner of each edge as float32; 1 for self-loops that are not counted."""
     source, target = graph.ends()
-    owner, owners = (target, graph.num_targets) if side == "in" else (source, graph.num_sources)
+    owner, owners = oriented(side, source, target)[0], graph.num_owners(side)
     real = np.ones(mask.shape, bool) if graph.bipartite or self_loops == "edge" else source != target
     degree = np.bincount(owner[real], minlength=owners)
     kept = np.bincount(owner[real & mask], minlength=owners)

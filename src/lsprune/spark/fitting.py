@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from lsprune.attributes import CategoryRows, DenseRows, Part, category_rows
 from lsprune.errors import OptionError
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import (
     Sample,
@@ -71,7 +71,7 @@ def fitted(pruner: PerOwner, nodes: Ends, edges: Items) -> PerOwner:
 
 def _by_role(pruner: PerOwner, nodes: Ends, edges: Items) -> dict[str, Items | None]:
     """Return the table with the attributes of each part."""
-    own, other = nodes[::-1] if pruner.side == "in" else nodes
+    own, other = oriented(pruner.side, *nodes)
     return {"owner": own, "edge": edges, "neighbour": other}
 
 

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from lsprune.errors import GraphError, OptionError
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import CHOOSE
+from lsprune.graph import oriented
 from lsprune.needs import Needs
 from lsprune.outofcore.partial_selection import per_owner
 from lsprune.pruners import PerOwner, Pruner
@@ -80,7 +81,7 @@ def prepared(tables: Tables, pruner: Pruner, position: str | None) -> Plan:
     want = Needs(owner=True, neighbour=True, edge=True) if learning else pruner.needs
     if pruner.needs.position and position is None:
         raise OptionError("position must name the column that numbers the edges: this pruner goes by their order")
-    wanted = (want.neighbour, want.owner) if pruner.side == "in" else (want.owner, want.neighbour)
+    wanted = oriented(pruner.side, want.owner, want.neighbour)
     for end, needed in enumerate(wanted):
         if needed and tables.nodes[end if tables.bipartite else 0] is None and not learning:
             name = "targets" if tables.bipartite and end else "nodes"
@@ -174,7 +175,7 @@ class Plan:
     @property
     def owners(self) -> int:
         """Which end of an edge owns it: 0, the source, or 1, the target."""
-        return 1 if self.pruner.side == "in" else 0
+        return oriented(self.pruner.side, 0, 1)[0]
 
     @property
     def owner(self) -> str:

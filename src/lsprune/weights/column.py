@@ -9,7 +9,7 @@ import numpy as np
 
 from lsprune.checks import MOST_WHOLE, check_choice, set_whole
 from lsprune.errors import GraphError
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, oriented
 from lsprune.hashing.base import View
 from lsprune.needs import Needs
 from lsprune.weights.base import PerEdge, Weight
@@ -47,7 +47,7 @@ class Column(Weight):
         """Return the column, for every edge or every neighbour."""
         if self.part == "edge":
             return PerEdge(of_edge=self._column(graph.edge_attr, "edge_attr"))
-        return PerEdge(of_neighbour=self._column(graph.x_source if side == "in" else graph.x_target, "x"))
+        return PerEdge(of_neighbour=self._column(oriented(side, graph.x_source, graph.x_target)[1], "x"))
 
     def _column(self, rows: Any, name: str) -> Array:
         if hasattr(rows, "tocsr"):
