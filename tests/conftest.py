@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from real_data import DATA
 
-collect_ignore = ["helpers"]  # modules that tests import, and programs that they run
+collect_ignore = ["helpers", "user_plugin/package"]  # modules that tests import, and programs that they run
 
 
 @pytest.fixture

@@ -26,12 +26,13 @@ from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.registry import Registry
 from lsprune.selection.choose import KeySource
 from lsprune.selection.items import Items
+from lsprune.selection.owners import slot_ids
 from lsprune.weights import WEIGHTS, PerEdge, Weight
 
 __all__ = [
     "USER", "Adapter", "Array", "EdgeKeys", "Family", "GlobalPruner", "Graph", "Items", "Kept", "KeySource", "Keys",
     "LocalPruner", "Needs", "NodeKeys", "Owned", "PerEdge", "Pruner", "Runtime", "View", "Weight", "draw", "in_blocks",
-    "of_nodes", "register", "sums_of", "uniform",
+    "of_nodes", "register", "slot_ids", "sums_of", "uniform",
 ]  # fmt: skip
 
 USER = 1 << 32  # draw(seed, USER + number, ...): what the draws of plugins are for, apart from ours

@@ -1,67 +1,20 @@
+"""Which edges each owner takes, step by step, and beyond the last hash function."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lsprune import LSP, Graph, LocalRandom
+from lsprune import LSP, Graph
+from lsprune.graph import Owned
+from lsprune.hashing.base import EdgeKeys, NodeKeys
 from lsprune.kernels import Runtime, reference
-from lsprune.numeric.random_numbers import OWNER
 from lsprune.pruners import PaperLSP
-from lsprune.selection.budget import quotas, target_count
-from lsprune.selection.choose import TIES, choose, edge_keys
+from lsprune.selection.budget import quotas
+from lsprune.selection.choose import TIES, KeySource, choose, edge_keys, has_choice
 from lsprune.selection.owners import group
-
-FEW = settings(max_examples=60, deadline=None, derandomize=True)
-
-
-def star_graph(degrees, ptr=None):
-    owner = np.repeat(np.arange(len(degrees)), degrees)
-    return Graph.from_edges((np.zeros_like(owner), owner), num_nodes=len(degrees), ptr=ptr)
-
-
-def offsets(degrees):
-    return np.append(0, np.cumsum(np.asarray(degrees, np.int64)))
-
-
-@given(st.lists(st.integers(0, 30), min_size=1, max_size=20), st.floats(0.001, 1.0), st.integers(0, 5))
-@FEW
-def test_budget_is_the_largest_k_and_the_rest_by_hashed_owner(degrees, keep, seed):
-    degree = np.array(degrees)
-    quota = quotas(offsets(degree), star_graph(degrees), LocalRandom(keep=keep, seed=seed), Runtime())
-    target = int(np.floor(keep * degree.sum() + 0.5))
-    k = max(k for k in range(32) if np.minimum(k, degree).sum() <= target)
-    if k > degree.max():
-        k = int(degree.max())
-    left = target - int(np.minimum(k, degree).sum())
-    start = reference.mix(reference.mix(seed) ^ OWNER)
-    order = sorted((u for u in range(len(degrees)) if degrees[u] > k), key=lambda u: (reference.mix(start ^ u), u))
-    expected = np.full(len(degrees), k)
-    expected[order[:left]] += 1
-    np.testing.assert_array_equal(np.minimum(quota, degree), np.minimum(expected, degree))
-
-
-@given(st.lists(st.lists(st.integers(0, 9), min_size=0, max_size=6), min_size=1, max_size=6), st.floats(0.01, 1.0))
-@FEW
-def test_budgets_of_several_graphs_are_those_of_each(graphs, keep):
-    degrees = np.array([d for graph in graphs for d in graph], int)
-    ptr = np.cumsum([0, *(len(graph) for graph in graphs)])
-    pruner = LocalRandom(keep=keep, seed=3)
-    together = quotas(offsets(degrees), star_graph(degrees, ptr), pruner, Runtime())
-    alone = [quotas(offsets(graph), star_graph(graph), pruner, Runtime()) for graph in graphs if graph]
-    np.testing.assert_array_equal(
-        np.minimum(together, degrees), np.minimum(np.concatenate([*alone, np.empty(0, int)]), degrees)
-    )
-
-
-@pytest.mark.parametrize(
-    ("keep", "edges", "target"), [(0.5, 3, 2), (0.5, 4, 2), (0.1, 4, 0), (0.125, 4, 1), (1.0, 7, 7)]
-)
-def test_target_rounds_half_up(keep, edges, target):
-    assert target_count(keep, np.array([edges])).tolist() == [target]
 
 
 def test_a_share_that_is_nearly_all_needs_many_blocks_of_functions():
@@ -166,3 +119,64 @@ def test_the_keys_asked_for_do_not_grow_with_what_a_hub_keeps():
     quota = quotas(owned.indptr, graph, pruner, run)
     choose(owned, quota, replace(source, keys=keys), np.empty(0, np.int64), 0, run, ranked=False)
     assert sum(count for _, count in asked) == 257
+
+
+def owned_by(degrees) -> Owned:
+    indptr = np.append(0, np.cumsum(degrees))
+    return Owned(indptr, np.random.default_rng(0).integers(0, 50, int(indptr[-1])), None)
+
+
+def test_only_owners_with_more_edges_than_their_quota_have_a_choice():
+    owned = owned_by([3, 0, 5])
+    for quota, choice in (([3, 0, 5], False), ([9, 9, 9], False), ([2, 9, 9], True), ([0, 0, 0], False)):
+        assert has_choice(owned, np.array(quota), None, replace=False) == choice
+    assert has_choice(owned, np.array([3, 0, 5]), None, replace=True)  # a step may take an edge twice
+    assert has_choice(owned, None, 2, replace=False) and has_choice(owned, None, None, replace=False)
+    assert not has_choice(owned, None, 0, replace=False)
+    assert not has_choice(owned_by([0, 0]), None, 2, replace=False)
+
+
+def test_without_a_choice_no_key_is_asked_for_but_attributes_are_checked():
+    owned, checked = owned_by([3, 0, 5]), []
+
+    def keys(first, count, total):
+        raise AssertionError("asked for keys")
+
+    source = KeySource(keys, check=lambda: checked.append(1))
+    taken = choose(owned, np.array([3, 0, 9]), source, np.empty(0, np.int64), 0, Runtime(), ranked=False)
+    assert taken.all() and checked == [1]
+    taken = choose(owned, np.array([0, 0, 9]), source, np.empty(0, np.int64), 0, Runtime(), ranked=False)
+    assert taken.astype(bool).tolist() == [False] * 3 + [True] * 5
+
+
+@pytest.mark.parametrize("executor", ["cpu", "reference"])
+def test_one_key_for_each_edge_takes_the_smallest(executor):
+    owned = owned_by([4, 3])
+    values = np.array([5, -2, 9, 0, 7, 7, 1])
+    source = KeySource.of_edges(lambda lo, hi: values[owned.indptr[lo] : owned.indptr[hi]])
+    run = Runtime(executor)
+    taken = choose(owned, np.array([2, 1]), source, np.empty(0, np.int64), 0, run, ranked=False)
+    assert taken.astype(bool).tolist() == [False, True, False, True, False, False, True]
+    ranks = choose(owned, np.array([3, 1]), source, np.empty(0, np.int64), 0, run, ranked=True)
+    assert ranks.tolist() == [3, 1, 0, 2, 0, 0, 1]
+
+
+def test_the_work_ends_where_enough_is_known():
+    owned, asked = owned_by([60]), []
+
+    def keys(first, count, total):
+        asked.append((first, count))
+        return EdgeKeys(lambda lo, hi: np.random.default_rng(first).integers(0, 99, (60, count)))
+
+    choose(owned, np.array([40]), KeySource(keys), np.empty(0, np.int64), 0, Runtime(), ranked=True,
+           stop=lambda ranks: (ranks > 0).sum() >= 16)  # fmt: skip
+    assert asked == [(0, 16)]
+
+
+def test_keys_of_edges_are_those_of_a_table_or_made():
+    owned = owned_by([4, 3])
+    table = np.arange(400, dtype=np.int32).reshape(50, 8)
+    np.testing.assert_array_equal(edge_keys(NodeKeys(table), owned, 0, 2, 3), table[owned.neighbour, :3])
+    np.testing.assert_array_equal(edge_keys(NodeKeys(table), owned, 1, 2), table[owned.neighbour[4:], :1])
+    made = EdgeKeys(lambda lo, hi: np.full((hi - lo, 2), 7))
+    assert edge_keys(made, owned, 0, 2).tolist() == [[7, 7], [7, 7]]
