@@ -16,9 +16,12 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import parquet
 
-from lsprune import LSP, OptionError
+from graphs import random_graph
+from lsprune import LSP, LocalRandom, OptionError
 from lsprune.baselines import Jaccard
+from lsprune.hashing import Both, Codebook, PaperThreshold, Signs
 from lsprune.outofcore.memory_ceiling import Ceiling, check_disk, parse_size, resident, show_size, watched
+from lsprune.pruners import PaperLSP
 
 
 @pytest.mark.parametrize(
@@ -63,6 +66,48 @@ def test_methods_that_hold_something_for_every_edge_need_more():
     with pytest.raises(OptionError, match="of one owner"):
         ceiling.check_owner(10**8, LSP(k=1), True)
     ceiling.check_owner(10**8, LSP(k=1), False)  # keys of neighbours are not made again for each edge
+
+
+def test_learning_needs_memory_until_it_is_done():
+    graph, tight = random_graph(0), Ceiling(10**9, 0, 1)
+    for pruner in (
+        LSP(k=1, hash="codebook"),
+        LSP(k=1, hash="auto"),
+        LSP(k=1, hash=Both(edge=Signs(), node=Codebook())),
+    ):
+        with pytest.raises(OptionError, match="memory must be at least .* to prune 100 edges of 10 nodes with LSP"):
+            tight.check_graph(10, 100, pruner)
+        Ceiling(2 * 10**9, 0, 1).check_graph(10, 100, pruner)
+    tight.check_graph(10, 100, LSP(k=1, hash="codebook").fit(graph))
+
+
+@pytest.mark.parametrize(
+    ("pruner", "fits"),
+    [
+        (LSP(k=1), True),
+        (LSP(k=1, weights="degree"), True),
+        (LSP(k=1, attributes=("owner", "neighbour")), True),  # without bins the owner decides nothing
+        (LSP(k=1, hash="signs", attributes=("owner", "neighbour")), False),
+        (LSP(k=1, hash="both"), False),
+        (LSP(k=1, hash="auto"), False),
+        (LSP(k=1, weights="neighbour:0"), False),
+        (PaperLSP(k=1, replace=True), False),
+        (PaperLSP(k=1, hash=PaperThreshold(digest="md5")), False),
+        (LSP(k=300), False),  # what is left after 256 steps is put in order
+        (LSP(keep=0.5), False),
+        (LSP(k=1, symmetric="union"), False),
+        (LocalRandom(k=1), False),
+    ],
+    ids=repr,
+)
+def test_keys_of_a_hub_are_counted_unless_they_are_its_neighbours(pruner, fits):
+    ceiling, largest = Ceiling(4 * 10**8, 0, 1), 10**7
+    if fits:
+        ceiling.check_owner(largest, pruner, False)
+    else:
+        with pytest.raises(OptionError, match="memory must be at least .* for the 10,000,000 edges of one owner"):
+            ceiling.check_owner(largest, pruner, False)
+    ceiling.check_owner(10**5, pruner, True)  # not so many
 
 
 def test_a_disk_that_is_too_small_is_refused_before_work_starts(tmp_path):

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphs import ALL_PRUNERS, name_of
-from lsprune import LSP, First, Graph, LocalRandom, OptionError, Projection, Threshold
+from lsprune import LSP, First, Graph, Guarded, LocalRandom, OptionError, Projection, Threshold
 from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, NoEdges, TopWeight
 from lsprune.hashing import Bins, Both, Codebook, Identity, PaperThreshold, Signs, Structure
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import runtime
-from lsprune.outofcore.partial_selection import Needs, Rows, Selector, functions_needed, needs, node_keys
-from lsprune.pruners import PaperLSP
+from lsprune.needs import Needs
+from lsprune.outofcore.partial_selection import Rows, Selector, fitted_needs, node_keys, per_owner
+from lsprune.pruners import LocalPruner, PaperLSP
 from lsprune.selection.budget import quotas
-from lsprune.selection.choose import edge_keys
+from lsprune.selection.choose import KeySource, edge_keys
 from lsprune.selection.owners import group
 
 FEW = settings(max_examples=8, deadline=None, derandomize=True)
@@ -32,7 +35,7 @@ def kept_of(pruner, batches) -> np.ndarray:
 
 def supported(pruner) -> bool:
     try:
-        needs(pruner.fit(hubs(0)))
+        fitted_needs(pruner.fit(hubs(0)))
     except OptionError:
         return False
     return True
@@ -52,16 +55,16 @@ def hubs(seed: int, nodes: int = 30, edges: int = 700, coarse: bool = False) -> 
 
 def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndarray]:
     """The edges of a graph sorted by owner with no more than the pruner needs, and where each came from."""
-    want, owned = needs(pruner), group(graph, pruner, RUN)
+    want, owned = fitted_needs(pruner), group(graph, pruner.rules, RUN)
     source, target = graph.ends()
     owner, neighbour = (target, source) if pruner.side == "in" else (source, target)
     order = np.argsort(owner, kind="stable")
     owner, neighbour = owner[order], neighbour[order]
-    quota = quotas(owned.indptr, graph, pruner, RUN)
+    quota = quotas(owned.indptr, graph, pruner.rules, RUN)
     degree = np.bincount(owned.neighbour, minlength=graph.num_nodes)
     keys = None
     if ready:
-        steps = functions_needed(pruner, int(quota.max(initial=0)))
+        steps = pruner.functions_needed(int(quota.max(initial=0)))
         x = graph.x if want.neighbour else None
         everyone = np.arange(graph.num_nodes)
         keys = node_keys(pruner, everyone, x, 0, steps, steps, RUN, degree=degree)[neighbour]
@@ -146,13 +149,11 @@ def test_small_batches_carry_the_owner_that_is_still_open(size):
 
 
 @pytest.mark.parametrize(
-    "pruner", [case for case in CASES if supported(case) and needs(case.fit(hubs(0))).by_node], ids=name_of
+    "pruner", [case for case in CASES if supported(case) and case.fit(hubs(0)).needs.by_neighbour], ids=name_of
 )
 def test_ready_keys_of_nodes_keep_the_same_edges(pruner):
     graph = positive(hubs(2, coarse=True))
     fitted = pruner.fit(graph)
-    if not needs(fitted).by_node:
-        pytest.skip("looks at more than the neighbour on this graph")
     rows, order = rows_of(graph, fitted, ready=True)
     np.testing.assert_array_equal(mask_by(fitted, rows, order, [100, 101, 500]), fitted.mask(graph))
 
@@ -191,8 +192,8 @@ def test_shares_of_an_owner_are_selected_from_separately_and_merge():
 def test_steps_without_a_function_of_their_own_merge_too(monkeypatch, options, ready, coarse):
     monkeypatch.setattr("lsprune.pruners.lsp.MAX_FUNCTIONS", 5)
     graph = hubs(6, coarse=coarse)
-    pruner = LSP(**options, attributes=("neighbour",) if ready else ALL).fit(graph)
-    assert pruner.functions == 5
+    pruner = PaperLSP(**options, attributes=("neighbour",) if ready else ALL).fit(graph)
+    assert pruner.options.functions == 5
     rows, order = rows_of(graph, pruner, ready=ready)
     assert not ready or rows.keys.shape[1] == 6
     expected = pruner.mask(graph)
@@ -255,20 +256,39 @@ def test_a_small_block_may_have_a_category_of_many_values():
     assert one.tolist() == node_keys(fitted, x[98_990:99_010], x[98_990:99_010], 0, 2, 2, RUN)[[10]].tolist()
 
 
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Undeclared(LocalPruner):
+    """A pruner from outside that does not say what it needs."""
+
+    name = "undeclared"
+    about = "says nothing"
+
+    def key_source(self, graph, owned, runtime):
+        return KeySource.of_edges(lambda lo, hi: owned.neighbour[owned.indptr[lo] : owned.indptr[hi]])
+
+
 @pytest.mark.parametrize(
     ("pruner", "why"),
     [
         (LSP(k=1, symmetric="union", hash="identity"), "symmetric must be None"),
-        (LSP(k=1, hash=Structure()), "structure must see the whole graph"),
-        (LSP(k=1, hash=Both(edge=Signs(), node=Structure())), "structure must see the whole graph"),
+        (
+            LSP(k=1, hash=Structure()),
+            "hash structure looks at the edges around a neighbour; use another one here, or prune in memory",
+        ),
+        (
+            LSP(k=1, hash=Both(edge=Signs(), node=Structure())),
+            "hash structure looks at the edges around a neighbour; use another one here, or prune in memory",
+        ),
         (LSP(k=1, hash="identity", weights="jaccard"), "jaccard"),
         (LSP(k=1, hash="identity", weights="similarity"), "similarity"),
         (LSP(k=1, hash="identity", weights="auto"), "auto"),
         (LSP(k=1), "must be fitted first"),
         (LSP(k=1, hash="codebook"), "must be fitted first"),
-        (Jaccard(k=1), "jaccard must see the whole graph"),
+        (Jaccard(k=1), "jaccard compares the neighbours of both ends of an edge; use another one"),
         (DSpar(k=1), "dspar must see the whole graph"),
         (NoEdges(), "no-edges must see the whole graph"),
+        (Guarded(pruner=LocalRandom(k=1)), "guarded must see the whole graph"),
+        (Undeclared(k=1), r"undeclared does not declare what its keys are made of \(needs\)"),
     ],
     ids=name_of,
 )
@@ -277,16 +297,21 @@ def test_what_needs_the_whole_graph_is_refused(pruner, why):
         Selector(pruner, RUN)
 
 
-def test_needs_say_what_must_be_at_hand():
+def test_needs_of_a_fitted_pruner_are_those_of_the_attributes_that_are_there():
     graph = hubs(0)
-    assert needs(LSP(k=1, hash="identity")) == Needs()
-    assert needs(LSP(k=1, attributes=("neighbour",)).fit(graph)) == Needs(neighbour=True)
-    assert needs(PaperLSP(k=1, attributes=ALL, ties="position").fit(graph)) == Needs(
-        owner=True, edge=True, neighbour=True, position=True
-    )
-    assert needs(LSP(k=1, hash="identity", weights="edge:1")) == Needs(edge=True)
-    assert not needs(LocalRandom(k=1)).by_node
-    assert needs(LowDegree(k=1)).by_node
+    for pruner, expected in (
+        (LSP(k=1, hash="identity"), Needs(key_table=True)),
+        (LSP(k=1, attributes=("neighbour",)).fit(graph), Needs(neighbour=True, key_table=True)),
+        (LSP(k=1, hash="identity", weights="edge:1"), Needs(edge=True)),
+        (LowDegree(k=1), Needs(degree=True)),
+        (TopWeight(k=1, column=0), Needs(edge=True, own_type=True)),
+    ):
+        assert fitted_needs(pruner) == expected
+        assert per_owner(pruner) is pruner
+    paper = fitted_needs(PaperLSP(k=1, attributes=ALL, ties="position").fit(graph))
+    assert paper.owner and paper.edge and paper.neighbour and paper.position
+    assert not fitted_needs(LocalRandom(k=1)).by_neighbour
+    assert fitted_needs(LowDegree(k=1)).by_neighbour
 
 
 def test_no_rows_at_all():
