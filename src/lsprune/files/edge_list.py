@@ -155,7 +155,7 @@ def _load(path: Path, options: EdgeOptions, memory: MemoryBudget) -> LoadedEdges
 def _open_tables(
     path: Path, paths: Sequence[Path], names: Sequence[str], suffix: str, options: EdgeOptions
 ) -> ParquetFiles | TextFiles:
-    # Imported only when needed: the readers of tables and text bring pyarrow with them.
+    # Formats are imported when they are needed: `import lsprune` stays fast.
     options.refuse_arrays(path)
     if suffix == ".parquet":
         from lsprune.files.parquet import ParquetFiles

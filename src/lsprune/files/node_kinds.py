@@ -1,4 +1,4 @@
-"""One kind of nodes at both ends of an edge, or two (users and items): what the caller said, and what names suggest."""
+"""One kind of nodes at both ends of an edge, or two (users and items): what the caller says, and what names suggest."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def look_like_two_kinds(names: tuple[str, str]) -> bool:
     if not first or not second or first == second:
         return False
     # one word that goes on from the other, or two that begin alike (author and coauthor, blogger and blogged)
-    one, other = "".join(first), "".join(second)
-    return not (one in other or other in one or one[:4] == other[:4])
+    left, right = "".join(first), "".join(second)
+    return not (left in right or right in left or left[:4] == right[:4])
 
 
 def _kind(name: str) -> list[str]:

@@ -149,14 +149,12 @@ class Integers(Numbering):
     def _look(self, values: Array) -> Array:
         order = np.argsort(values)  # one search after the other then finds its keys near those of the last
         values = values[order]
-        found = np.full(values.shape[0], -1, np.int64)
+        result = np.full(values.shape[0], -1, np.int64)
         for keys, numbers in self._runs:
             at = np.minimum(np.searchsorted(keys, values), keys.size - 1)
             hit = keys[at] == values
-            found[hit] = numbers[at[hit]]
-        placed = np.empty_like(found)
-        placed[order] = found
-        return placed
+            result[order[hit]] = numbers[at[hit]]
+        return result
 
 
 class MappedEdges(EdgeFiles):

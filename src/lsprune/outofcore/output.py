@@ -50,14 +50,14 @@ class Output:
     several: bool  # a folder of files
 
     @classmethod
-    def of(cls, path: Path, given: Path, *inputs: Path, resume: bool = False) -> Output:
-        """Return the output for an input file or folder `given`; raise if it cannot be written there.
+    def of(cls, path: Path, source: Path, *inputs: Path, resume: bool = False) -> Output:
+        """Return the output for an input file or folder `source`; raise if it cannot be written there.
 
         With `resume` a complete output may be there already: a run may have been stopped right after its last step.
         """
-        several = given.is_dir()
-        refuse_same("the output", path, given, *inputs)
-        refuse_inside("the output", path, given)
+        several = source.is_dir()
+        refuse_same("the output", path, source, *inputs)
+        refuse_inside("the output", path, source)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"no such folder for the output: {path.parent}")
         if not os.access(path.parent, os.W_OK):
@@ -66,8 +66,8 @@ class Output:
             raise OptionError(f"the output must be a new folder, for the input is one, but {path} exists")
         if not several and path.is_dir():
             raise OptionError(f"the output must be a file, for the input is one, but {path} is a folder")
-        if not several and _suffixes(path) != _suffixes(given):
-            raise FormatError(f"{path}: the output must have the input's format, {''.join(_suffixes(given))}")
+        if not several and _suffixes(path) != _suffixes(source):
+            raise FormatError(f"{path}: the output must have the input's format, {''.join(_suffixes(source))}")
         if not several and manifest_of(path).is_dir():
             raise OptionError(f"{manifest_of(path)} is in the way: the manifest of the output gets this name")
         return cls(path, several)
@@ -124,14 +124,14 @@ class Output:
         if not manifest_of(self.path).is_file() or not self.path.exists():
             return None
         report = verify(self.path)
-        made = report.manifest is not None and report.manifest.config.get("task") == task
-        if made and report.ok:
+        same_task = report.manifest is not None and report.manifest.config.get("task") == task
+        if same_task and report.ok:
             return report.manifest
-        if self.several and (made or report.manifest is None):
+        if self.several and (same_task or report.manifest is None):
             raise OptionError(f"{self.path} is not as it was written ({report.problems[0]}); remove it to begin again")
         if self.several:
             raise OptionError(f"{self.path} is complete and was made with other options or from another input")
-        if made:
+        if same_task:
             say(f"{report.problems[0]}; it is made again")
         return None
 
@@ -148,7 +148,7 @@ class Output:
             stage = f"file {number}"
             if not self._has(work, stage, say):
                 say(f"writing {shard.name or self.path.name}")
-                work.finish(stage, self._one(edges, shard, kept, rows))
+                work.finish(stage, self._write_shard(edges, shard, kept, rows))
             read, entry = work.done[stage]
             entries.append(Entry(**entry))
             total += read
@@ -179,7 +179,7 @@ class Output:
         for name in sorted(all_files(self.folder) - known):
             raise InTheWay(f"{self.folder / name} does not belong to the output; remove it and go on by --resume")
 
-    def _one(self, edges: EdgeFiles, shard: Any, kept: Kept, rows: int) -> tuple[int, dict[str, Any]]:
+    def _write_shard(self, edges: EdgeFiles, shard: Any, kept: Kept, rows: int) -> tuple[int, dict[str, Any]]:
         path = self.folder / shard.name if self.several else self.path
         path.parent.mkdir(parents=True, exist_ok=True)
         read = [0]
