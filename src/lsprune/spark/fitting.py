@@ -20,7 +20,7 @@ from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import (
     Sample,
     Scale,
-    alike,
+    adjusted,
     check_fitted,
     column_coarser,
     column_fine,
@@ -75,7 +75,7 @@ def fitted(pruner: LSP, nodes: Ends, edges: Items) -> LSP:
         assert items is not None
         if id(items) not in done:
             done[id(items)] = _scale(part, items, unit, pruner.seed)
-    scales = alike({role: done[id(tables[role])] for role in parts}, unit=unit)
+    scales = adjusted({role: done[id(tables[role])] for role in parts}, unit=unit)
     if unit and edges.facts.count > 1 and not any(any(scale.spread) for scale in scales.values()):
         said = "all attributes that are hashed are constant: every edge looks alike, and ties are broken at random"
         warnings.warn(said, ConstantWarning, stacklevel=3)
