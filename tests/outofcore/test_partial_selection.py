@@ -53,6 +53,11 @@ def hubs(seed: int, nodes: int = 30, edges: int = 700, coarse: bool = False) -> 
     return Graph.from_edges(ends, num_nodes=nodes, x=x.astype(np.float32), edge_attr=attr.astype(np.float32))
 
 
+def positive(graph: Graph) -> Graph:
+    attr, x = np.abs(graph.edge_attr) + 0.5, np.abs(graph.x) + 0.5
+    return Graph.from_edges(graph.ends(), num_nodes=graph.num_nodes, x=x, edge_attr=attr)
+
+
 def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndarray]:
     """The edges of a graph sorted by owner with no more than the pruner needs, and where each came from."""
     want, owned = fitted_needs(pruner), group(graph, pruner.rules, RUN)
@@ -134,11 +139,6 @@ def test_any_cut_into_batches_keeps_the_same_edges(pruner, seed, coarse, cuts):
     np.testing.assert_array_equal(mask_by(fitted, rows, order, cuts), fitted.mask(graph))
 
 
-def positive(graph: Graph) -> Graph:
-    attr, x = np.abs(graph.edge_attr) + 0.5, np.abs(graph.x) + 0.5
-    return Graph.from_edges(graph.ends(), num_nodes=graph.num_nodes, x=x, edge_attr=attr)
-
-
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_small_batches_carry_the_owner_that_is_still_open(size):
     graph = hubs(1)
@@ -148,12 +148,14 @@ def test_small_batches_carry_the_owner_that_is_still_open(size):
     np.testing.assert_array_equal(mask, pruner.mask(graph))
 
 
+COARSE = positive(hubs(2, coarse=True))
+
+
 @pytest.mark.parametrize(
-    "pruner", [case for case in CASES if supported(case) and case.fit(hubs(0)).needs.by_neighbour], ids=name_of
+    "pruner", [case for case in CASES if supported(case) and case.fit(COARSE).needs.by_neighbour], ids=name_of
 )
 def test_ready_keys_of_nodes_keep_the_same_edges(pruner):
-    graph = positive(hubs(2, coarse=True))
-    fitted = pruner.fit(graph)
+    graph, fitted = COARSE, pruner.fit(COARSE)
     rows, order = rows_of(graph, fitted, ready=True)
     np.testing.assert_array_equal(mask_by(fitted, rows, order, [100, 101, 500]), fitted.mask(graph))
 

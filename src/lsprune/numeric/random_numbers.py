@@ -1,6 +1,6 @@
-"""The counter-based generator behind every random choice: splitmix64 of (seed, what, which, ...).
+"""The counter-based generator behind every random choice: splitmix64 of (seed, purpose, counter, ...).
 
-No stream and no state: a value depends on its own counters alone, so any executor may compute any part in any order.
+It has no state: a value depends on its counters alone, so any executor may compute any part in any order.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import numpy as np
 
 from lsprune.graph import Array
 
-GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15  # constants of splitmix64
 FIRST_FACTOR = 0xBF58476D1CE4E5B9
 SECOND_FACTOR = 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 
-# What a value is drawn for; part of the key, so that no two uses share a draw.
+# The purposes of a draw: the first counter, so that no two uses share a value.
 TIE, OWNER, WEIGHT, ENTRY, OFFSET, THRESHOLD, CODE, AFFINE, CATEGORY, EDGE, IDENTITY = range(1, 12)
 WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR = range(12, 22)
 
 
 def mix64(value: Array) -> Array:
-    """splitmix64 of each uint64."""
+    """Return splitmix64 of each uint64."""
     with np.errstate(over="ignore"):
         value = value + np.uint64(GOLDEN)
         value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -31,7 +31,7 @@ def mix64(value: Array) -> Array:
 
 
 def draw(seed: int, *counters: Any) -> Array:
-    """uint64 draws for the counters: integers or integer arrays that broadcast.
+    """Return uint64 draws for the counters: integers or integer arrays that broadcast.
 
     >>> int(draw(0, 1, 2)) == int(draw(0, 1, [2, 3])[0])
     True
@@ -46,6 +46,6 @@ def draw(seed: int, *counters: Any) -> Array:
 
 
 def below(values: Array, bound: int) -> Array:
-    """Each draw turned into an integer in [0, bound), bound <= 2^32: the high half of a 32 x 32-bit product."""
+    """Turn each draw into an integer in [0, bound), bound <= 2^32: the high half of a 32 x 32-bit product."""
     high = values >> np.uint64(32)
     return ((high * np.uint64(bound)) >> np.uint64(32)).astype(np.int64)

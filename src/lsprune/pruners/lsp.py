@@ -15,7 +15,7 @@ from lsprune.hashing import FAMILIES, Family, Projection, family
 from lsprune.hashing.base import Keys
 from lsprune.kernels import Runtime, runtime
 from lsprune.needs import Needs
-from lsprune.numeric.quantisation import Scale, alike, check_finite, fit_scales
+from lsprune.numeric.quantisation import Scale, adjusted, check_finite, fit_scales
 from lsprune.pruners.calibration import calibrated
 from lsprune.pruners.contract import LocalPruner, PerOwner, ScaleOf
 from lsprune.pruners.fitted import FittedLSP, LearnedArray, view_of
@@ -240,7 +240,7 @@ class LSP(LocalPruner):
                 "of the graph that fits into memory"
             )
         parts = self.parts(template, self.attributes, None)
-        scales = alike(
+        scales = adjusted(
             {role: scale_of(role, part, self.normalised) for role, part in parts.items()}, unit=self.normalised
         )
         self._warn_constant(scales, edges)

@@ -23,7 +23,7 @@ from lsprune.files.atomic_write import atomic_write
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.npy import read_npz, write_npz
 from lsprune.graph import Array
-from lsprune.numeric.quantisation import Scale, alike
+from lsprune.numeric.quantisation import Scale, adjusted
 
 FORMAT = 2  # 1: options of lsprune 0.1.0, see `upgraded`
 NUMBERS = ("exponent", "unit", "shift", "categories")  # of a scale, in the JSON document
@@ -139,7 +139,7 @@ def read_scales(
         if role not in known:
             raise FormatError(f"what was fitted must be of {', '.join(known)}, got {shown(role)}")
     scales = {role: _scale(role, values, arrays, unit) for role, values in state.items()}
-    if scales and alike({role: replace(scale, shift=0) for role, scale in scales.items()}, unit=unit) != scales:
+    if scales and adjusted({role: replace(scale, shift=0) for role, scale in scales.items()}, unit=unit) != scales:
         raise FormatError("the scales of the parts must go with each other as fit makes them")
     return scales
 
