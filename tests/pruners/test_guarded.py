@@ -16,7 +16,8 @@ import lsprune
 from graphs import ALL_PRUNERS, name_of, random_graph
 from lsprune import LSP, BudgetWarning, Graph, GraphError, LocalRandom, NoEdges, OptionError, Random, prune
 from lsprune.pruners import FittedLSP, Pruner
-from lsprune.pruners.guarded import Guarded, fitting
+from lsprune.pruners.guarded import Guarded
+from lsprune.pruners.promises import fitting
 
 BASES = [
     Random(keep=0.3),
@@ -369,15 +370,15 @@ def test_reasons_say_which_promise_an_edge_stays_for():
 
     taken = int(np.flatnonzero(lsp.mask(one))[0])
     other = [edge for edge in range(4) if edge != taken]
-    assert why(4)[taken].startswith("kept; by the pruner within: taken at step 1")
-    assert why(4)[other[0]].startswith("not kept; by the pruner within: beaten at every step")
-    assert why(4, protected=other[:1])[other[0]].startswith("protected; by the pruner within: beaten")
+    assert why(4)[taken].startswith("kept; by the inner pruner: taken at step 1")
+    assert why(4)[other[0]].startswith("not kept; by the inner pruner: beaten at every step")
+    assert why(4, protected=other[:1])[other[0]].startswith("protected; by the inner pruner: beaten")
     joined = why(4, protected=other[:1], keep_connected=True)
     assert [joined[edge].split(";")[0] for edge in other] == ["protected"] + ["joins what the graph joins"] * 2
     gone = why(4, protected=[*other, 4, 5, 6])[taken]
-    assert gone.startswith("removed to make room for edges that must stay; by the pruner within: taken at step 1")
-    assert why(6, NoEdges(), keep_connected=True)[6].startswith("joins what the graph joins; by the pruner within: dec")
-    assert why(6, NoEdges(), min_keep=1)[6].startswith("one of the least that a node keeps; by the pruner within")
+    assert gone.startswith("removed to make room for edges that must stay; by the inner pruner: taken at step 1")
+    assert why(6, NoEdges(), keep_connected=True)[6].startswith("joins what the graph joins; by the inner pruner: dec")
+    assert why(6, NoEdges(), min_keep=1)[6].startswith("one of the least that a node keeps; by the inner pruner")
     over = why(4, Random(keep=1.0), max_degree=(1, None))
     assert sorted(text.split(";")[0] for text in over.values()) == ["kept"] + ["removed by max_degree"] * 3
 

@@ -267,7 +267,7 @@ def test_categories_without_end_take_no_memory(saved, tmp_path):
 
 
 def test_a_small_file_that_claims_much_is_refused_before_it_is_read(monkeypatch, tmp_path):
-    monkeypatch.setattr("lsprune.pruners.saved.MOST_BYTES", 1 << 25)
+    monkeypatch.setattr("lsprune.pruners.saved.MAX_BYTES", 1 << 25)
     bomb = tmp_path / "bomb.npz"
     for name, size in (("learned", 1 << 25), ("json", 1 << 22)):
         header = np.lib.format.header_data_from_array_1_0(np.zeros(0, np.uint8)) | {"shape": (size,)}

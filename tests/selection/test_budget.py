@@ -11,7 +11,7 @@ from lsprune import Graph, LocalRandom
 from lsprune.kernels import Runtime, reference
 from lsprune.numeric.random_numbers import OWNER
 from lsprune.selection import budget
-from lsprune.selection.budget import quotas, share_of, target_count
+from lsprune.selection.budget import quotas, split_budget, target_count
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True)
 
@@ -88,7 +88,7 @@ def test_blocks_of_owners_give_the_same_quotas(monkeypatch):
 @FEW
 def test_levels_come_from_how_often_degrees_occur(degrees, keep):
     values, counts = np.unique(degrees, return_counts=True)
-    level, left = share_of(keep, values, counts)
+    level, left = split_budget(keep, values, counts)
     target = int(np.floor(keep * sum(degrees) + 0.5))
     assert np.minimum(degrees, level).sum() + left == target
     assert 0 <= left < max((np.array(degrees) > level).sum(), 1)

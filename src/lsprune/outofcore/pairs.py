@@ -17,9 +17,9 @@ from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.outofcore.grouping import Counter, grouped
 from lsprune.outofcore.work_folder import Work
 from lsprune.selection.budget import target_count
-from lsprune.selection.choose import FOREVER, KeySource, choose
+from lsprune.selection.choose import NEVER, KeySource, choose
 from lsprune.selection.owners import BLOCK_OWNERS, neighbour_base_of_owner
-from lsprune.selection.pairs import Pairs, known, pair_ranks, pair_up
+from lsprune.selection.pairs import Pairs, known_ranks, pair_ranks, pair_up
 from lsprune.selection.rules import SelectionRules
 
 PAIR_NAMES = ("pair-indptr", "pair-high", "pair-slot")
@@ -61,7 +61,7 @@ class PairBlocks:
     def paired(self, ranks: Array | None, nodes: int) -> Iterator[tuple[Array, Array, Array, Pairs]]:
         """Blocks of (slots, their owners, their ranks, pairs); without ranks the pairing of parallel edges is any."""
         for slots, owner, neighbour in self:
-            rank = np.zeros(slots.shape, np.int64) if ranks is None else known(ranks[slots])
+            rank = np.zeros(slots.shape, np.int64) if ranks is None else known_ranks(ranks[slots])
             yield slots, owner, rank, pair_up(owner, neighbour, nodes).by_rank(rank)
 
 
@@ -90,7 +90,7 @@ def symmetric_taken(
         def enough(ranks: Array) -> bool:
             if target > sum(int(np.count_nonzero(ranks[lo:hi])) for lo, hi in spans(ranks.shape[0], BLOCK_OWNERS)):
                 return False  # a pair with a rank has an edge with one
-            ready = (pair_ranks(pairs, rank, mode) < FOREVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
+            ready = (pair_ranks(pairs, rank, mode) < NEVER for _, _, rank, pairs in blocks.paired(ranks, nodes))
             return sum(int(some.sum()) for some in ready) >= target
 
         for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
@@ -127,7 +127,7 @@ def _best(blocks: PairBlocks, ranks: Array, nodes: int, mode: str, target: int, 
     counts = np.zeros(1, np.int64)
     for _, _, rank, pairs in blocks.paired(ranks, nodes):
         of_pair = pair_ranks(pairs, rank, mode)
-        found = np.bincount(of_pair[of_pair < FOREVER], minlength=counts.shape[0])
+        found = np.bincount(of_pair[of_pair < NEVER], minlength=counts.shape[0])
         found[: counts.shape[0]] += counts
         counts = found
     if target == 0:

@@ -1,4 +1,4 @@
-"""Why each edge of a node was kept or not, in words."""
+"""Explain in words why each edge of a node was kept or removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lsprune.selection.rules import SelectionRules
 
 @dataclass(frozen=True)
 class Reason:
-    """What happened to one edge."""
+    """Why one edge was kept or removed."""
 
     edge: int  # position in the caller's edge order
     neighbour: int
@@ -29,7 +29,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What happened to the edges that a node owns; print it."""
+    """Why the edges that a node owns were kept or removed; print it."""
 
     node: int
     side: str
@@ -38,7 +38,7 @@ class Explanation:
     edges: tuple[Reason, ...]
 
     def ends(self, reason: Reason) -> tuple[int, int]:
-        """The source and the target of an edge that the node owns."""
+        """Return the source and the target of an edge that the node owns."""
         return oriented(self.side, self.node, reason.neighbour)
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Explanation:
         lines = [
             f"node {self.node} owns {len(self.edges)} edges (side={self.side!r}), keeps {kept}; quota {self.quota}"
         ]
-        for reason in sorted(self.edges, key=lambda one: (not one.kept, one.step or 0, one.edge)):
+        for reason in sorted(self.edges, key=lambda reason: (not reason.kept, reason.step or 0, reason.edge)):
             source, target = self.ends(reason)
             state = "kept   " if reason.kept else "removed"
             lines.append(f"  {state} edge {reason.edge} ({source} -> {target}): {reason.why}")
@@ -66,7 +66,7 @@ class _Keys:
     def steps(self) -> int:
         return int(self.table.shape[1])
 
-    def say(self, i: int, z: int) -> str:
+    def show(self, i: int, z: int) -> str:
         weights = "" if self.added is None else f" (weights {int(self.added[i]):+d})"
         return f"{int(self.table[i, z])}{weights}"
 
@@ -74,7 +74,7 @@ class _Keys:
 def explain_node(
     graph: Graph, rules: SelectionRules, node: int, mask: Array, owned: Owned, source: KeySource, run: Runtime
 ) -> Explanation:
-    """Why each edge that `node` owns is in `mask` or not."""
+    """Explain why each edge that `node` owns is in `mask` or not."""
     degree = np.diff(owned.indptr)
     if not 0 <= node < degree.shape[0]:
         raise GraphError(f"node must be in [0, {degree.shape[0]}), got {node}")
@@ -91,13 +91,13 @@ def explain_node(
         if shown
         else np.zeros((stop - start, 0), np.int64)
     )
-    edges, shows = owned.edges(start, stop), _Keys(
+    edges, node_keys = owned.edges(start, stop), _Keys(
         keys, source.added(start, stop) if shown else None, _winners(keys, ranks, source.bottom),
         int(ranks.max(initial=0)),
     )  # fmt: skip
     reasons = [
         Reason(int(edges[i]), int(owned.neighbour[start + i]), bool(mask[edges[i]]), int(ranks[i]) or None,
-               _why(i, ranks, shows, bool(mask[edges[i]]), source))
+               _why(i, ranks, node_keys, bool(mask[edges[i]]), source))
         for i in range(stop - start)
     ]  # fmt: skip
     loops = [] if graph.bipartite or rules.self_loops == "edge" else _loops(graph, node, mask)
@@ -105,7 +105,7 @@ def explain_node(
 
 
 def explain_mask(graph: Graph, node: int, side: str, mask: Array, about: str) -> Explanation:
-    """What became of each edge that `node` owns, where owners choose nothing: one sentence for all of them."""
+    """Explain each edge that `node` owns if the pruner decides over the whole graph: one sentence for all."""
     owner, neighbour = graph.owners_and_neighbours(side)
     owners = graph.num_owners(side)
     if not 0 <= node < owners:
@@ -119,9 +119,9 @@ def explain_mask(graph: Graph, node: int, side: str, mask: Array, about: str) ->
 
 def _loops(graph: Graph, node: int, mask: Array) -> list[Reason]:
     source, target = graph.ends()
-    found = np.flatnonzero((source == node) & (target == node))
+    loops = np.flatnonzero((source == node) & (target == node))
     why = {True: "self-loop, kept and not counted", False: "self-loop, dropped"}
-    return [Reason(int(e), node, bool(mask[e]), None, why[bool(mask[e])]) for e in found]
+    return [Reason(int(e), node, bool(mask[e]), None, why[bool(mask[e])]) for e in loops]
 
 
 def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: KeySource) -> str:
@@ -130,7 +130,7 @@ def _why(i: int, ranks: Array, keys: _Keys, kept: bool, source: KeySource) -> st
         if source.functions is not None and rank > source.functions:
             return f"taken at step {rank}: steps after {source.functions} go by function {source.functions + 1}"
         z = 0 if source.bottom else rank - 1
-        key = f", key {keys.say(i, z)}" if z < keys.steps else ""
+        key = f", key {keys.show(i, z)}" if z < keys.steps else ""
         among = ranks.shape[0] if source.replace else ranks.shape[0] - rank + 1
         return f"taken at step {rank}: the first of {among}{key}"
     if rank:
@@ -152,11 +152,11 @@ def _beaten(i: int, ranks: Array, keys: _Keys, source: KeySource) -> str:
         z = int(np.argmin(table[i] - table[keys.winners, np.arange(keys.steps)]))
         winner, where = int(keys.winners[z]), f"at every step, most narrowly at step {z + 1}"
     tie = " (tie rule)" if table[i, z] == table[winner, z] else ""
-    return f"beaten {where}: key {keys.say(i, z)} against {keys.say(winner, z)}{tie}"
+    return f"beaten {where}: key {keys.show(i, z)} against {keys.show(winner, z)}{tie}"
 
 
 def _winners(table: Array, ranks: Array, bottom: bool) -> Array:
-    """The edge that each step took; where an earlier step had taken it already, the one with the smallest key."""
+    """Return the edge that each step took; if an earlier step took it already, the one with the smallest key."""
     if bottom:
         return np.array([np.argmax(ranks)] if ranks.size else [], np.int64)
     winners = np.argmin(table, axis=0) if table.shape[0] else np.zeros(table.shape[1], np.int64)

@@ -1,4 +1,4 @@
-"""Pruners that choose over the whole graph: the items (edges, or pairs of them) that come first, to the exact share."""
+"""Pruners that choose edges (or pairs of edges) over the whole graph, to the exact share."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class GlobalPruner(BudgetedPruner):
 
     Args:
         keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
-        side: whose degree `k` refers to. symmetric: "union" and "intersection" are the same, nobody owns a pair.
+        side: whose degree `k` refers to. symmetric: "union" and "intersection" are the same, as pairs have no owner.
     """
 
     @abstractmethod
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
-        """An integer for each item; smaller is kept first, equal ones go by their draw, then by position."""
+        """Return an integer for each item; smaller ones are kept first, equal ones by their draw, then by position."""
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """The items with the smallest keys, as many as the budget says."""
+        """Keep the items with the smallest keys, as many as the budget says."""
         source, target = (plain(end) for end in graph.ends())
         real = np.ones(source.shape, bool)
         if self.self_loops != "edge" and not graph.bipartite:
@@ -53,7 +53,7 @@ class GlobalPruner(BudgetedPruner):
         if self.symmetry(graph):
             pairs = pair_up(source, target, graph.num_nodes)
             one = np.zeros(pairs.count, np.int64)
-            one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair speaks for it
+            one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair represents it
             low, high = np.minimum(source[one], target[one]), np.maximum(source[one], target[one])
             of_pair = of_edge[one] if graphs > 1 else of_edge
             counts = self._counts(graph, source, target, of_pair, graphs, pairs.count)
@@ -72,7 +72,7 @@ class GlobalPruner(BudgetedPruner):
         return out
 
     def _counts(self, graph: Graph, source: Array, target: Array, member: Array, graphs: int, items: int) -> Array:
-        """How many items (edges or pairs) to keep in each graph."""
+        """Return how many items (edges or pairs) to keep in each graph."""
         sizes = np.bincount(member, minlength=graphs) if graphs > 1 else np.array([items])
         if self.keep is not None:
             return target_count(self.keep, sizes)

@@ -1,4 +1,4 @@
-"""Graphs in which the attributes of some nodes are not known: what `fit` looks at there."""
+"""Leave out nodes whose attributes are not known before `fit` computes statistics."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 
-_ROWS = 1 << 16  # rows copied at a time
+_BLOCK_ROWS = 1 << 16  # copied at a time
 
 
 def without_unknown(graph: Graph, runtime: Runtime) -> Graph:
-    """The graph without nodes whose attributes are not known, the others renumbered in their order.
+    """Return the graph without nodes whose attributes are not known; the others are renumbered in their order.
 
     Such nodes have no edges. `fit` must not see them: statistics are those of the nodes that a table names.
     """
@@ -33,35 +33,35 @@ def without_unknown(graph: Graph, runtime: Runtime) -> Graph:
         x_target=x_source if same else _rows(graph.x_target, graph.known[1], counts[1], runtime),
     )  # fmt: skip
     if graph.grouped is None:
-        ends = (_renamed(end, rank, runtime) for end, rank in zip(graph.ends(), ranks, strict=True))
+        ends = (_renumbered(end, rank, runtime) for end, rank in zip(graph.ends(), ranks, strict=True))
         source, target = ends
         return dataclasses.replace(smaller, source=source, target=target, indptr=None, rows=None)
     own, other = oriented(graph.grouped.side, 0, 1)
     owned, known = graph.grouped.owned, graph.known[own]
     indptr = owned.indptr
-    if known is not None:  # owners that are not known have no edges: the others begin where they began
+    if known is not None:  # unknown owners have no edges: the offsets of the others stay
         indptr = runtime.zeros(counts[own] + 1, np.int64)
         indptr[:-1] = _rows(owned.indptr[:-1], known, counts[own], runtime)
         indptr[-1] = owned.indptr[-1]
-    renamed = Owned(indptr, _renamed(owned.neighbour, ranks[other], runtime), owned.edge)
-    return dataclasses.replace(smaller, grouped=dataclasses.replace(graph.grouped, owned=renamed))
+    renumbered = Owned(indptr, _renumbered(owned.neighbour, ranks[other], runtime), owned.edge)
+    return dataclasses.replace(smaller, grouped=dataclasses.replace(graph.grouped, owned=renumbered))
 
 
 def _ranks(known: Array, runtime: Runtime) -> Array:
-    """For each node the number of known nodes before it."""
+    """Return for each node the number of known nodes before it."""
     ranks = runtime.zeros(known.shape[0], np.int64)
     np.cumsum(known, out=ranks)
     ranks -= 1
     return ranks
 
 
-def _renamed(ids: Array, ranks: Array | None, runtime: Runtime) -> Array:
+def _renumbered(ids: Array, ranks: Array | None, runtime: Runtime) -> Array:
     if ranks is None:
         return ids
-    renamed = runtime.zeros(ids.shape[0], ids.dtype)
-    for lo, hi in spans(ids.shape[0], _ROWS):
-        renamed[lo:hi] = ranks[ids[lo:hi]]
-    return renamed
+    renumbered = runtime.zeros(ids.shape[0], ids.dtype)
+    for lo, hi in spans(ids.shape[0], _BLOCK_ROWS):
+        renumbered[lo:hi] = ranks[ids[lo:hi]]
+    return renumbered
 
 
 def _rows(x: Any, known: Array | None, count: int, runtime: Runtime) -> Any:
@@ -70,8 +70,8 @@ def _rows(x: Any, known: Array | None, count: int, runtime: Runtime) -> Any:
     if hasattr(x, "tocsr"):
         return x.tocsr()[np.flatnonzero(known)]
     rows, at = runtime.zeros((count, *x.shape[1:]), x.dtype), 0
-    for lo, hi in spans(known.shape[0], _ROWS):
-        some = x[lo:hi][known[lo:hi]]
-        rows[at : at + some.shape[0]] = some
-        at += some.shape[0]
+    for lo, hi in spans(known.shape[0], _BLOCK_ROWS):
+        block = x[lo:hi][known[lo:hi]]
+        rows[at : at + block.shape[0]] = block
+        at += block.shape[0]
     return rows

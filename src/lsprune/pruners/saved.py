@@ -1,7 +1,7 @@
-"""A pruner on disk: one `.npz` file that holds its options as JSON and what it was fitted to as arrays; no pickle.
+"""A pruner on disk: one `.npz` file with its options as JSON and what it learned as arrays; no pickle.
 
-A file may come from anywhere. All that kernels rely on is checked when it is read: what `fit` could not have learned is
-a FormatError, and no more memory is taken than a pruner needs.
+A file may come from anywhere, so everything that kernels rely on is checked when it is read: raise FormatError for what
+`fit` cannot have learned, and take no more memory than a pruner needs.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from lsprune.numeric.quantisation import Scale, adjusted
 
 FORMAT = 2  # 1: options of lsprune 0.1.0, see `upgraded`
 NUMBERS = ("exponent", "unit", "shift", "categories")  # of a scale, in the JSON document
-MOST_BYTES = 1 << 30  # of all arrays: two codebooks of 2^20 words with 128 columns take half
-MOST_JSON = 1 << 20  # bytes of the options
+MAX_BYTES = 1 << 30  # of all arrays: two codebooks of 2^20 words with 128 columns take half
+MAX_JSON_BYTES = 1 << 20  # bytes of the options
 _UNIT_EXPONENTS, _RAW_EXPONENTS = (6, 20), (-113, 156)  # that `fit` finds for float32 attributes
-_WIDEST_SPREAD = 1 << 25  # 32 * 2^20 quanta
+_MAX_SPREAD = 1 << 25  # 32 * 2^20 quanta
 
 
 def write_saved(
@@ -44,7 +44,7 @@ def write_saved(
 
 
 def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The JSON document and the arrays of a saved pruner."""
+    """Return the JSON document and the arrays of a saved pruner."""
     try:
         _check_sizes(Path(path))
         arrays = read_npz(Path(path), MemoryBudget.of(advice="free some memory"))
@@ -77,7 +77,8 @@ def upgraded(options: Mapping[str, Any]) -> dict[str, Any]:
     rest = dict(options)
     name = rest.pop("method", "")
     if name == "guarded":
-        return {"pruner": name, **rest, "inner": upgraded(rest.pop("pruner"))}
+        inner = upgraded(rest.pop("pruner"))
+        return {"pruner": name, **rest, "inner": inner}
     if name != "lsp":
         return {"pruner": name, **rest}
     paper = {option: rest.pop(option) for option in _PAPER if option in rest}
@@ -112,29 +113,29 @@ def _upgraded_family(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_sizes(path: Path) -> None:
-    """Raise where the arrays would take more memory than those of any pruner; other faults are found by the reader."""
+    """Raise FormatError if the arrays would take more memory than those of any pruner."""
     with path.open("rb") as handle:
         try:
             with zipfile.ZipFile(handle) as archive:
                 sizes = {info.filename: info.file_size for info in archive.infolist()}
         except Exception:  # a damaged archive raises nearly anything; `read_npz` says what is wrong
             return
-    if sum(sizes.values()) > MOST_BYTES or sizes.get("json.npy", 0) > MOST_JSON:
+    if sum(sizes.values()) > MAX_BYTES or sizes.get("json.npy", 0) > MAX_JSON_BYTES:
         raise FormatError(f"its arrays would take {sum(sizes.values())} bytes, more than any pruner has")
 
 
 def read_small(arrays: Mapping[str, Array], name: str) -> Array:
-    """An array of integers of 16 bits."""
-    found = arrays[name]
-    if found.dtype.kind not in "iu" or found.min(initial=0) < -(2**15) or found.max(initial=0) >= 2**15:
-        raise FormatError(f"{name} must hold integers of 16 bits, got {found.dtype}")
-    return found.astype(np.int16)
+    """Return an array of integers of 16 bits; raise FormatError for another one."""
+    array = arrays[name]
+    if array.dtype.kind not in "iu" or array.min(initial=0) < -(2**15) or array.max(initial=0) >= 2**15:
+        raise FormatError(f"{name} must hold integers of 16 bits, got {array.dtype}")
+    return array.astype(np.int16)
 
 
 def read_scales(
     state: Mapping[str, Any], arrays: Mapping[str, Array], known: tuple[str, ...], *, unit: bool
 ) -> dict[str, Scale]:
-    """The scales of some parts, as `fit` may have found them with attributes of this kind (`unit` or raw)."""
+    """Return the scales of some parts; raise FormatError if `fit` cannot have learned them."""
     for role in state:
         if role not in known:
             raise FormatError(f"what was fitted must be of {', '.join(known)}, got {shown(role)}")
@@ -164,14 +165,14 @@ def _column(array: Array, name: str) -> Array:
 
 
 def _check_scale(role: str, scale: Scale, unit: bool) -> None:
-    """Raise unless `fit` can find this scale: kernels index tables by its numbers."""
+    """Raise FormatError unless `fit` can learn this scale: kernels index tables by its numbers."""
     low, high = _UNIT_EXPONENTS if scale.unit else _RAW_EXPONENTS
     if scale.unit != (unit and scale.dim > 1):
         raise FormatError(f"unit of {role} must be {unit and scale.dim > 1} for {scale.dim} columns")
     if not low <= scale.exponent <= high:
         raise FormatError(f"exponent of {role} must be in [{low}, {high}], got {shown(scale.exponent)}")
-    if len(scale.spread) != scale.dim or min(scale.spread) < 0 or max(scale.spread) > _WIDEST_SPREAD:
-        raise FormatError(f"spread of {role} must be {scale.dim} integers in [0, {_WIDEST_SPREAD}]")
+    if len(scale.spread) != scale.dim or min(scale.spread) < 0 or max(scale.spread) > _MAX_SPREAD:
+        raise FormatError(f"spread of {role} must be {scale.dim} integers in [0, {_MAX_SPREAD}]")
     few = scale.categories == 0 or scale.dim == min(scale.categories, WIDEST_CATEGORY)
     if not 0 <= scale.categories < 2**62 or not few:
         raise FormatError(f"categories of {role} must go with its {scale.dim} columns, got {shown(scale.categories)}")

@@ -94,7 +94,7 @@ def _renumbered(end: Array, x: Any, count: int, noise: float, seed: int, side: i
 
 def _noisy(rows: Any, noise: float, seed: int, kind: int) -> Any:
     """Add normal noise to every column of numbers; a category stays."""
-    if rows is None or is_category(rows):
+    if rows is None or (not hasattr(rows, "tocsr") and is_category(rows.reshape(rows.shape[0], -1))):
         return rows
     values = _flat(rows, np.arange(rows.shape[0]))
     scale = values.std(0, dtype=np.float64) * (noise / UNIT)

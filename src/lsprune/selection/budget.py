@@ -1,4 +1,8 @@
-"""How many edges each owner keeps: `k`, or the quotas that meet `keep` to the edge."""
+"""Where `keep` becomes a quota: how many edges each owner keeps, so that the share is met to the edge.
+
+With `keep`, target = floor(keep * E + 0.5); every owner gets the largest k with sum of min(k, degree) <= target; the
+remainder goes one each to owners in the order of splitmix64(seed, owner id).
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,12 @@ from lsprune.selection.rules import SelectionRules
 
 
 def target_count(keep: float, edges: Array) -> Array:
-    """floor(keep * edges + 0.5) for each graph."""
+    """Return floor(keep * edges + 0.5) for each graph."""
     return np.floor(keep * edges.astype(np.float64) + 0.5).astype(np.int64)
 
 
 def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime) -> Array:
-    """How many edges each owner keeps at most, `[owners]` int64: k, or what meets `keep` to the edge in each graph."""
+    """Return the most edges that each owner keeps, `[owners]` int64: k, or what meets `keep` exactly in each graph."""
     quota = runtime.zeros(indptr.shape[0] - 1, np.int64)
     if rules.k is not None:
         quota[:] = rules.k
@@ -26,7 +30,7 @@ def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime)
     assert rules.keep is not None
     ptr = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
     if ptr is None or rules.pooled:
-        _one_budget(indptr, rules.keep, local_ids(ptr, quota.shape[0]), rules.seed, quota, runtime)
+        _fill_quotas(indptr, rules.keep, local_ids(ptr, quota.shape[0]), rules.seed, quota, runtime)
         return quota
     degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
     member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))
@@ -45,7 +49,7 @@ def _sums(values: Array, member: Array, graphs: int) -> Array:
 
 
 def _levels(degree: Array, weight: Array, member: Array, target: Array) -> Array:
-    """The largest k of each graph with sum of min(k, degree) * weight <= target, by bisection in all graphs at once."""
+    """Return the largest k of each graph with sum of min(k, degree) * weight <= target, by bisection in all at once."""
     graphs = target.shape[0]
     low, high = np.zeros(graphs, np.int64), np.full(graphs, int(degree.max(initial=0)), np.int64)
     while np.any(low < high):
@@ -55,72 +59,72 @@ def _levels(degree: Array, weight: Array, member: Array, target: Array) -> Array
     return low
 
 
-def _one_budget(indptr: Array, keep: float, local: Array | None, seed: int, quota: Array, runtime: Runtime) -> None:
-    """Fill in what each owner keeps in one graph; a block of owners at a time, for there may be very many."""
-    degrees, counts = _degree_counts(indptr)  # by how often they occur: bisection over few numbers
-    level, left = share_of(keep, degrees, counts)
+def _fill_quotas(indptr: Array, keep: float, local: Array | None, seed: int, quota: Array, runtime: Runtime) -> None:
+    """Fill in the quotas of one graph, a block of owners at a time to bound memory."""
+    degrees, counts = _degree_counts(indptr)  # bisection over few distinct degrees
+    level, left = split_budget(keep, degrees, counts)
     quota[:] = level
     if left:
-        _first_of_one(indptr, level, left, int(counts[degrees > level].sum()), local, seed, quota, runtime)
+        _give_remainder(indptr, level, left, int(counts[degrees > level].sum()), local, seed, quota, runtime)
 
 
-def share_of(keep: float, degrees: Array, counts: Array) -> tuple[int, int]:
-    """(edges that every owner keeps, owners that keep one more) in one graph, from how often degrees occur."""
+def split_budget(keep: float, degrees: Array, counts: Array) -> tuple[int, int]:
+    """Return (edges that every owner keeps, owners that keep one more) in one graph, from the counts of degrees."""
     target = target_count(keep, np.array([(degrees * counts).sum()]))
     level = int(_levels(degrees, counts, np.zeros(degrees.shape, np.int64), target)[0])
     return level, int(target[0] - (np.minimum(degrees, level) * counts).sum())
 
 
-def _first_of_one(
+def _give_remainder(
     indptr: Array, level: int, left: int, candidates: int, local: Array | None, seed: int, quota: Array,
     runtime: Runtime,
 ) -> None:  # fmt: skip
-    """One more for the `left` owners of more than `level` edges that come first by splitmix64(seed, owner id), id."""
+    """Add one to the quota of the `left` owners of more than `level` edges that come first by hash, then id."""
     hashed = runtime.zeros(candidates, np.uint64)
 
-    def who(lo: int, hi: int) -> tuple[Array, Array]:
-        some = np.flatnonzero(np.diff(indptr[lo : hi + 1]) > level) + lo
-        return some, draw(seed, OWNER, some if local is None else local[some])
+    def candidates_in(lo: int, hi: int) -> tuple[Array, Array]:
+        owners = np.flatnonzero(np.diff(indptr[lo : hi + 1]) > level) + lo
+        return owners, draw(seed, OWNER, owners if local is None else local[owners])
 
     at = 0
     for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
-        some = who(lo, hi)[1]
-        hashed[at : at + some.shape[0]] = some
-        at += some.shape[0]
+        draws = candidates_in(lo, hi)[1]
+        hashed[at : at + draws.shape[0]] = draws
+        at += draws.shape[0]
     hashed.partition(left - 1)
     last = hashed[left - 1]
-    equal = left - int(np.count_nonzero(hashed[:left] < last))  # of those with the very last hash, by id
+    equal = left - int(np.count_nonzero(hashed[:left] < last))  # owners with the last hash that still fit, by id
     for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
-        some, draws = who(lo, hi)
+        owners, draws = candidates_in(lo, hi)
         same = np.flatnonzero(draws == last)
-        quota[some[draws < last]] += 1
-        quota[some[same[:equal]]] += 1
+        quota[owners[draws < last]] += 1
+        quota[owners[same[:equal]]] += 1
         equal -= min(equal, same.shape[0])
 
 
 def _degree_counts(indptr: Array) -> tuple[Array, Array]:
-    """The degrees that occur, and how often."""
-    found = [
+    """Return the degrees that occur, and how often."""
+    blocks = [
         np.unique(np.diff(indptr[lo : hi + 1]), return_counts=True)
         for lo, hi in spans(indptr.shape[0] - 1, BLOCK_OWNERS)
     ]
-    if not found:
+    if not blocks:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    degrees, place = np.unique(np.concatenate([degree for degree, _ in found]), return_inverse=True)
+    degrees, place = np.unique(np.concatenate([degree for degree, _ in blocks]), return_inverse=True)
     counts = np.zeros(degrees.shape, np.int64)
-    np.add.at(counts, place, np.concatenate([count for _, count in found]))
+    np.add.at(counts, place, np.concatenate([count for _, count in blocks]))
     return degrees, counts
 
 
 def _first_owners(candidate: Array, member: Array, left: Array, local: Array | None, seed: int) -> Array:
-    """1 for the left[g] owners of each graph that come first by splitmix64(seed, owner id), then id."""
+    """Return 1 for the left[g] owners of each graph that come first by splitmix64(seed, owner id), then id."""
     assert local is not None
     extra = np.zeros(candidate.shape, np.int64)
     if not left.any():
         return extra
-    who = np.flatnonzero(candidate)
-    who = who[np.lexsort((local[who], draw(seed, OWNER, local[who]), member[who]))]
-    start = np.searchsorted(member[who], np.arange(left.shape[0]))
-    chosen = np.arange(who.shape[0]) - start[member[who]] < left[member[who]]
-    extra[who[chosen]] = 1
+    owners = np.flatnonzero(candidate)
+    owners = owners[np.lexsort((local[owners], draw(seed, OWNER, local[owners]), member[owners]))]
+    start = np.searchsorted(member[owners], np.arange(left.shape[0]))
+    first = np.arange(owners.shape[0]) - start[member[owners]] < left[member[owners]]
+    extra[owners[first]] = 1
     return extra

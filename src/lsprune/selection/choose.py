@@ -1,4 +1,7 @@
-"""Which edges each owner takes: blocks of steps, ties, and the steps beyond the last hash function."""
+"""Which edges each owner takes: steps in blocks of 16, and the steps beyond the last hash function.
+
+Ties between equal keys are broken in the kernels (`kernels/reference/ties.py` defines the order).
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from lsprune.kernels.threads import spans
 from lsprune.selection.owners import BLOCK_OWNERS, over_owners
 
 TIES = ("hash", "id", "position")
-FOREVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
+NEVER = np.iinfo(np.int32).max  # the rank of an edge that no step took
 MAX_FUNCTIONS = 256  # later steps share one function: hubs would take time in the square of their degree
 
 
@@ -65,19 +68,20 @@ def choose(
     owned: Owned, quota: Array, source: KeySource, bases: Array, seed: int, runtime: Runtime, *, ranked: bool,
     stop: Callable[[Array], bool] | None = None,
 ) -> Array:  # fmt: skip
-    """What each slot got: 0 not taken, else taken; with `ranked`, the step at which it was taken.
+    """Return for each slot 0 if it is not taken, else another number; with `ranked`, the step at which it was taken.
 
-    `stop(ranks)` may end the work early, after any block of steps.
+    Args:
+        stop: stop(ranks) may end the work early, after any block of steps.
     """
     start = np.uint64(seed & (2**64 - 1))
     slots = owned.neighbour.shape[0]
     taken = runtime.zeros(slots, np.uint8)
     ranks = runtime.zeros(slots if ranked else 0, np.int32)
     if source.bottom:
-        _in_order_of(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
+        _choose_in_order(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
         return ranks if ranked else taken
     needed = _steps_needed(owned.indptr, quota, ranked=ranked, replace=source.replace)
-    if needed == 0:  # nobody has to choose: all or nothing, and no key is ever computed
+    if needed == 0:  # no owner has to choose: no key is needed
         source.check()
         for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
             degree = np.diff(owned.indptr[lo : hi + 1])
@@ -86,29 +90,29 @@ def choose(
     by_functions = needed if source.functions is None else min(needed, source.functions)
     for first in range(0, by_functions, STEPS):
         count = min(STEPS, by_functions - first)
-        _one_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
+        _choose_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
         if ranked:
-            runtime.spread(slots, lambda lo, hi, first=first: _note(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]
+            runtime.spread(slots, lambda lo, hi, first=first: _store_ranks(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]
             if stop is not None and stop(ranks):
                 return ranks
     if needed > by_functions:
         keys = source.keys(by_functions, 1, needed)
-        _in_order_of(keys, owned, quota, source, bases, start, runtime, ranked, by_functions, taken, ranks)
+        _choose_in_order(keys, owned, quota, source, bases, start, runtime, ranked, by_functions, taken, ranks)
     return ranks if ranked else taken
 
 
-def _in_order_of(
+def _choose_in_order(
     keys: Keys, owned: Owned, quota: Array, source: KeySource, bases: Array, seed: np.uint64, runtime: Runtime,
     ranked: bool, first: int, taken: Array, ranks: Array,
 ) -> None:  # fmt: skip
-    """All steps after the first `first` ones, by one function."""
+    """Take all steps after the first `first` ones in the order of one function."""
     over_owners(owned, runtime, lambda lo, hi: runtime.module.choose_bottom(
         lo, hi, owned.indptr, owned.neighbour, edge_keys(keys, owned, lo, hi), first, quota, bases, source.ties, seed,
         ranked, taken, ranks), _have_steps_left(owned, quota, first, ranked))  # fmt: skip
 
 
 def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Callable[[int, int], bool] | None:
-    """A test of whether any of the owners lo..hi has a step after the first `first` ones; None: most will have."""
+    """Return a test whether any of the owners lo..hi has a step after the first `first` ones; None if most have."""
     if first == 0 and not ranked:
         return None
 
@@ -119,22 +123,23 @@ def _have_steps_left(owned: Owned, quota: Array, first: int, ranked: bool) -> Ca
 
 
 def _steps_needed(indptr: Array, quota: Array, *, ranked: bool, replace: bool) -> int:
-    """The most steps that an owner with a choice to make has; the others keep all they have."""
+    """Return the most steps that an owner with a choice has; the others keep all edges."""
     most = 0
     for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
-        degree, some = np.diff(indptr[lo : hi + 1]), quota[lo:hi]
-        steps = some if replace else np.minimum(some, degree) if ranked else some * (degree > some)
+        degree, most_kept = np.diff(indptr[lo : hi + 1]), quota[lo:hi]
+        limited = np.minimum(most_kept, degree) if ranked else most_kept * (degree > most_kept)
+        steps = most_kept if replace else limited
         most = max(most, int(steps.max(initial=0)))
     return most
 
 
-def _note(taken: Array, first: int, ranks: Array) -> None:
-    """The rank of what this block of steps took."""
+def _store_ranks(taken: Array, first: int, ranks: Array) -> None:
+    """Store the rank of the slots that this block of steps took."""
     fresh = (taken != 0) & (ranks == 0)
     ranks[fresh] = taken[fresh].astype(np.int32) + first
 
 
-def _one_block(
+def _choose_block(
     owned: Owned, quota: Array, source: KeySource, bases: Array, seed: np.uint64, runtime: Runtime, ranked: bool,
     first: int, count: int, total: int, taken: Array,
 ) -> None:  # fmt: skip
@@ -154,7 +159,7 @@ def _one_block(
 
 
 def edge_keys(keys: Keys, owned: Owned, lo: int, hi: int, count: int = 1) -> Array:
-    """The keys of all slots of the owners lo..hi, `[slots, count]` int64."""
+    """Return the keys of all slots of the owners lo..hi, `[slots, count]` int64."""
     if isinstance(keys, EdgeKeys):
         return keys.of(lo, hi)
     rows = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]

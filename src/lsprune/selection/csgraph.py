@@ -34,13 +34,13 @@ def minimum_forest(matrix: Any) -> Array:
 
 
 def _narrow(matrix: Any) -> Any:
-    """The matrix in CSR with indices of 32 bits."""
+    """Return the matrix in CSR with indices of 32 bits."""
     from scipy.sparse import csr_array
 
     if max(matrix.shape[0], matrix.nnz) > MAX_ENTRIES:
         raise GraphError(
-            f"the graph must have at most {MAX_ENTRIES:,} nodes and as many links where its connected parts are "
-            f"needed, got {matrix.shape[0]:,} nodes and {matrix.nnz:,} links"
+            f"the graph must have at most {MAX_ENTRIES:,} nodes and as many links to compute connected "
+            f"components, got {matrix.shape[0]:,} nodes and {matrix.nnz:,} links"
         )
     rows = matrix.tocsr()
     indices, indptr = (part.astype(np.int32, copy=False) for part in (rows.indices, rows.indptr))

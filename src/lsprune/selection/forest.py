@@ -10,15 +10,15 @@ from lsprune.selection.items import Items, links_of
 
 
 def forest(graph: Graph, items: Items, order: Array) -> Array:
-    """True for the items of the spanning forest that prefers those that come first in `order`."""
+    """Mark the items of the spanning forest that prefers those that come first in `order`."""
     from scipy.sparse import coo_array
 
-    links, found = links_of(graph, items), np.zeros(items.draw.shape[0], bool)
+    links, in_forest = links_of(graph, items), np.zeros(items.draw.shape[0], bool)
     order = order[links.of_item[order] >= 0]
     link, best = np.unique(links.of_item[order], return_index=True)  # the first item of each link
     if link.size == 0:
-        return found
+        return in_forest
     rank = best.astype(np.float64) + 1  # whole and distinct, so that there is one minimum; 0 would be no link
     matrix = coo_array((rank, (links.low, links.high)), shape=(links.nodes, links.nodes))
-    found[order[minimum_forest(matrix).astype(np.int64) - 1]] = True
-    return found
+    in_forest[order[minimum_forest(matrix).astype(np.int64) - 1]] = True
+    return in_forest

@@ -11,7 +11,7 @@ from lsprune.graph import Array, Graph
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """What is chosen among: edges as (source, target), or pairs as (lower id, higher id)."""
+    """What a pruner chooses among: edges as (source, target), or pairs as (lower id, higher id)."""
 
     source: Array  # [edges that take part]
     target: Array
@@ -21,35 +21,35 @@ class Items:
 
 
 def smallest(keys: Array, draws: Array, member: Array, counts: Array) -> Array:
-    """True for the counts[g] items of each graph that come first by key, then draw, then position."""
+    """Mark the counts[g] items of each graph that come first by key, then draw, then position."""
     if member.size == 0:
         count = int(counts[0])
         if count >= keys.size:
             return np.ones(keys.shape, bool)
         limit = np.partition(keys, count)[count]
-        chosen: Array = keys < limit
+        selected: Array = keys < limit
         equal = np.flatnonzero(keys == limit)
-        chosen[equal[np.argsort(draws[equal], kind="stable")][: count - int(chosen.sum())]] = True
-        return chosen
+        selected[equal[np.argsort(draws[equal], kind="stable")][: count - int(selected.sum())]] = True
+        return selected
     order = np.lexsort((keys, member) if keys is draws else (draws, keys, member))
     start = np.searchsorted(member[order], np.arange(counts.shape[0]))
-    chosen = np.zeros(keys.shape, bool)
-    chosen[order[np.arange(order.size) - start[member[order]] < counts[member[order]]]] = True
-    return chosen
+    selected = np.zeros(keys.shape, bool)
+    selected[order[np.arange(order.size) - start[member[order]] < counts[member[order]]]] = True
+    return selected
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The items as links of one undirected graph without parallel links and self-loops."""
+    """The items as links of a simple undirected graph: no parallel links, no self-loops."""
 
-    nodes: int  # sources, then targets, where they are nodes of two kinds
+    nodes: int  # sources, then targets, if they are two kinds of nodes
     low: Array  # [links] lower end, ascending; then the higher ends ascend
     high: Array
     of_item: Array  # [items] its link, or -1 for a self-loop
 
 
 def links_of(graph: Graph, items: Items) -> Links:
-    """The links between the ends of the items, each once, whatever the direction and however often."""
+    """Return the links between the ends of the items, each once, in either direction."""
     shift = graph.num_sources if graph.bipartite else 0
     first, second = items.first.astype(np.int64), items.second.astype(np.int64) + shift
     low, high = np.minimum(first, second), np.maximum(first, second)

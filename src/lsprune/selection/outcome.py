@@ -1,4 +1,4 @@
-"""What each slot got as a mask in the caller's edge order, and how many nodes it isolates."""
+"""From the slots that were taken to a mask in the caller's edge order, and the number of isolated nodes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lsprune.selection.owners import over_owners
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a pruner makes of a graph."""
+    """The result of pruning a graph."""
 
     mask: Array  # [E] bool, in the caller's edge order
     isolated: int  # nodes that had an edge to another node and have none left
 
 
 def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
-    """The outcome of a mask made in whatever way: counts what it isolates in one pass over the edges."""
+    """Return the outcome of any mask; isolated nodes are counted in one pass over the edges."""
     if graph.bipartite:
         return Outcome(mask, 0)
     had, has = np.zeros(graph.num_nodes, np.uint8), np.zeros(graph.num_nodes, np.uint8)
@@ -33,15 +33,15 @@ def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:
 def owners_outcome(
     graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime, quota: Array | None = None
 ) -> Outcome:
-    """The outcome of what every slot got; only owners left with nothing are looked up among the neighbours.
+    """Return the outcome of the slots that were taken; only owners that keep nothing are looked up as neighbours.
 
-    With `quota`, an owner is known to keep something when it has something and its quota is not 0.
+    With `quota`, an owner that has an edge and a quota above 0 is known to keep one.
     """
     mask = to_mask(graph, owned, taken, self_loops, runtime)
     rows, module = owned.indptr.shape[0] - 1, runtime.module
     if graph.bipartite:
         return Outcome(mask, 0)
-    if self_loops == "edge":  # slots that are self-loops join a node to nobody
+    if self_loops == "edge":  # self-loops connect a node to no other
         return Outcome(mask, _isolated(owned, taken, graph.num_nodes, runtime))
     had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
     if quota is None:
@@ -57,21 +57,21 @@ def owners_outcome(
 
 
 def _isolated(owned: Owned, taken: Array, nodes: int, runtime: Runtime) -> int:
-    """Nodes that have a slot with another node and keep none."""
+    """Count the nodes that have an edge to another node and keep none."""
     had, has = np.zeros(nodes, np.uint8), np.zeros(nodes, np.uint8)
 
-    def touch(lo: int, hi: int) -> None:
+    def mark(lo: int, hi: int) -> None:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
         owner = owned.owners(lo, hi).astype(owned.neighbour.dtype)
         kept = np.not_equal(taken[start:stop], 0).view(np.uint8)
         runtime.module.mark_ends(owner, owned.neighbour[start:stop], kept, 0, stop - start, had, has)
 
-    over_owners(owned, runtime, touch)
+    over_owners(owned, runtime, mark)
     return int((had > has).sum())
 
 
 def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: Runtime) -> Array:
-    """The mask in the caller's edge order; self-loops that did not take part are kept ("free") or not ("drop")."""
+    """Return the mask in the caller's edge order; self-loops that took no part stay if "free", not if "drop"."""
     mask = runtime.zeros(graph.num_edges, bool)
     if owned.edge is None:
         runtime.spread(taken.shape[0], lambda lo, hi: np.not_equal(taken[lo:hi], 0, out=mask[lo:hi]))

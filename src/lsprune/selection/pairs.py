@@ -11,16 +11,16 @@ from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.selection.budget import target_count
-from lsprune.selection.choose import FOREVER, KeySource, choose
+from lsprune.selection.choose import NEVER, KeySource, choose
 from lsprune.selection.owners import node_base, which_graph
 from lsprune.selection.rules import SelectionRules
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Slots put into pairs; an edge without its reverse is a pair of one.
+    """Slots in pairs of an edge and its reverse; an edge without its reverse is a pair of one.
 
-    Where there are parallel edges between two nodes, which one goes with which is a matter of rank: see `by_rank`.
+    Of parallel edges, which one is paired with which depends on their ranks: see `by_rank`.
     """
 
     of_slot: Array  # [slots] pair number
@@ -30,7 +30,7 @@ class Pairs:
     back: Array  # and whether it goes from the larger id to the smaller
 
     def by_rank(self, rank: Array) -> Pairs:
-        """The same pairs, where of parallel edges the first taken goes with the first taken the other way."""
+        """Return the same pairs, with parallel edges paired in the order in which they were taken."""
         if not self.several.size:
             return self
         order = np.lexsort((rank[self.several], self.back, self.first_pair))
@@ -40,12 +40,12 @@ class Pairs:
         return replace(self, of_slot=of_slot)
 
     def undecided(self, rank: Array, kept: Array) -> Array:
-        """Slots that no step took yet, one of which is kept for the sake of its pair: which one depends on their ranks.
+        """Return slots that no step took yet and some of which are kept with their pair: which ones, ranks decide.
 
         Args:
-            rank: of every slot; FOREVER where none is known. kept: `[count]`, whether a pair is kept.
+            rank: of every slot; NEVER where none is known. kept: `[count]`, whether a pair is kept.
         """
-        among = np.flatnonzero(rank[self.several] == FOREVER)
+        among = np.flatnonzero(rank[self.several] == NEVER)
         slots = self.several[among]
         run = 2 * self.first_pair[among] + self.back[among]
         stays = kept[self.of_slot[slots]]
@@ -54,18 +54,18 @@ class Pairs:
 
 
 def _changes(sorted_values: Array) -> Array:
-    """True where an entry differs from the one before it, and for the first."""
+    """Mark entries that differ from the one before, and the first."""
     return np.append(True, sorted_values[1:] != sorted_values[:-1])[: sorted_values.size]
 
 
 def _place_in_run(new_run: Array) -> Array:
-    """0, 1, 2, ... from each True on."""
+    """Count 0, 1, 2, ... from each True on."""
     at = np.arange(new_run.size)
     return at - np.maximum.accumulate(np.where(new_run, at, 0))
 
 
 def pair_up(owner: Array, neighbour: Array, nodes: int) -> Pairs:
-    """Pairs of (u, v) with (v, u); of parallel edges the first goes with the first the other way."""
+    """Pair (u, v) with (v, u); of parallel edges the first with the first of the other direction."""
     if not owner.size:
         nothing = np.empty(0, np.int64)
         return Pairs(nothing, 0, nothing, nothing, np.empty(0, bool))
@@ -91,7 +91,7 @@ def pair_up(owner: Array, neighbour: Array, nodes: int) -> Pairs:
 def symmetric_mask(
     graph: Graph, rules: SelectionRules, mode: str, owned: Owned, source: KeySource, bases: Array, runtime: Runtime
 ) -> Array:
-    """taken `[slots]`: both directions of every kept pair.
+    """Return which slots are taken, `[slots]`: both directions of every kept pair.
 
     A pair's rank is the least ("union") or largest ("intersection") of the steps at which its two owners take it.
     """
@@ -100,7 +100,7 @@ def symmetric_mask(
     blank = pair_up(owner, owned.neighbour, nodes)
 
     def ranks(quota: Array, stop: Callable[[Array], bool] | None = None) -> Array:
-        return known(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True, stop=stop))
+        return known_ranks(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True, stop=stop))
 
     if rules.k is not None:
         rank = ranks(np.full(degree.shape, rules.k, np.int64))
@@ -115,8 +115,8 @@ def symmetric_mask(
         target = target_count(rules.keep, np.bincount(member_of_pair, minlength=graphs))
 
         def enough(taken_at: Array) -> bool:
-            rank = known(taken_at)
-            ready = pair_ranks(blank.by_rank(rank), rank, mode) < FOREVER
+            rank = known_ranks(taken_at)
+            ready = pair_ranks(blank.by_rank(rank), rank, mode) < NEVER
             return bool(np.all(np.bincount(member_of_pair[ready], minlength=graphs) >= target))
 
         rank = ranks(degree, enough)
@@ -124,7 +124,7 @@ def symmetric_mask(
         local = owner - base[owner] if base.size else owner
         kept = _best_pairs(pairs, rank, mode, member[owner], local, target, rules.seed)
     open_slots = pairs.undecided(rank, kept)
-    if open_slots.size:  # their owners go through all their steps, which tells the order of the parallel edges
+    if open_slots.size:  # take all steps of their owners, to know the order of the parallel edges
         quota = np.zeros_like(degree)
         quota[owner[open_slots]] = degree[owner[open_slots]]
         rank[open_slots] = ranks(quota)[open_slots]
@@ -132,14 +132,15 @@ def symmetric_mask(
     return kept[pairs.of_slot]
 
 
-def known(ranks: Array) -> Array:
-    return np.where(ranks == 0, FOREVER, ranks).astype(np.int64)
+def known_ranks(ranks: Array) -> Array:
+    """Return ranks as int64, NEVER for slots that no step took."""
+    return np.where(ranks == 0, NEVER, ranks).astype(np.int64)
 
 
 def pair_ranks(pairs: Pairs, rank: Array, mode: str) -> Array:
-    """The rank of each pair; of a pair of one, its own."""
+    """Return the rank of each pair."""
     if mode == "union":
-        out = np.full(pairs.count, FOREVER, np.int64)
+        out = np.full(pairs.count, NEVER, np.int64)
         np.minimum.at(out, pairs.of_slot, rank)
     else:
         out = np.zeros(pairs.count, np.int64)
@@ -150,10 +151,10 @@ def pair_ranks(pairs: Pairs, rank: Array, mode: str) -> Array:
 def _best_pairs(
     pairs: Pairs, rank: Array, mode: str, member: Array, local_owner: Array, target: Array, seed: int
 ) -> Array:
-    """The target[g] first pairs of each graph by (pair rank, hash of the owner that gives it, owner id)."""
+    """Mark the target[g] first pairs of each graph by (pair rank, hash of the owner that sets it, owner id)."""
     ranks = pair_ranks(pairs, rank, mode)
-    giver = rank == ranks[pairs.of_slot]  # the slots whose owner sets the rank
-    where, who = pairs.of_slot[giver], local_owner[giver]
+    sets_rank = rank == ranks[pairs.of_slot]  # the slots whose owner sets the rank
+    where, who = pairs.of_slot[sets_rank], local_owner[sets_rank]
     hashed = draw(seed, OWNER, who)
     order = np.lexsort((who, hashed, where))  # of two givers the one with the smaller hash
     firsts = order[np.append(True, where[order][1:] != where[order][:-1])] if order.size else order

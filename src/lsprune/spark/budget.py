@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from lsprune.graph import Array
 from lsprune.numeric.random_numbers import OWNER, draw
-from lsprune.selection.budget import share_of
+from lsprune.selection.budget import split_budget
 from lsprune.selection.rules import SelectionRules
 from lsprune.spark.frames import numbers
 
@@ -55,7 +55,7 @@ def budget(rules: SelectionRules, degrees: DataFrame | None) -> tuple[Budget, in
     assert rules.keep is not None and degrees is not None
     counted = degrees.groupBy("degree").count().toArrow()
     degree, count = (numbers(counted.column(name)).astype(np.int64) for name in ("degree", "count"))
-    level, left = share_of(rules.keep, degree, count)
+    level, left = split_budget(rules.keep, degree, count)
     last = _last(degrees.where(f"degree > {level}"), left, rules.seed) if left else None
     return Budget(level, rules.seed, last), int(degree.max(initial=0))
 
