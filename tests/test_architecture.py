@@ -14,10 +14,10 @@ SRC = TESTS.parent / "src" / "lsprune"
 
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
-    "_version", "errors", "checks", "registry", "graph", "numeric", "numeric.random_numbers", "numeric.normal_table",
-    "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files", "attributes",
-    "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure", "api", "__init__",
-    "pyg", "outofcore", "spark", "lab", "cli", "__main__",
+    "_version", "errors", "checks", "registry", "ownership", "graph", "numeric", "numeric.random_numbers",
+    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files",
+    "attributes", "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure",
+    "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {
