@@ -14,7 +14,7 @@ SRC = TESTS.parent / "src" / "lsprune"
 
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
-    "_version", "errors", "checks", "registry", "specs", "graph", "numeric", "numeric.random_numbers",
+    "_version", "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "numeric.random_numbers",
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files",
     "attributes", "needs", "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure",
     "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",

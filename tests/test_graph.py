@@ -6,7 +6,6 @@ import scipy.sparse
 
 from graphs import random_graph
 from lsprune import Graph, GraphError
-from lsprune.graph import Owned, oriented, other_side
 
 EDGES = np.array([[0, 1, 2, 2], [1, 2, 0, 1]])
 
@@ -64,16 +63,6 @@ def test_the_owner_is_the_target_in_and_the_source_out(side):
     owner, neighbour = graph.owners_and_neighbours(side)
     assert (owner.tolist(), neighbour.tolist()) == (([1, 0], [0, 4]) if side == "in" else ([0, 4], [1, 0]))
     assert (graph.num_owners(side), graph.num_neighbours(side)) == ((2, 5) if side == "in" else (5, 2))
-    assert oriented(side, *oriented(side, "source", "target")) == ("source", "target")
-    assert oriented(other_side(side), 1, 2) == oriented(side, 1, 2)[::-1]
-
-
-def test_slots_know_their_edges_owners_and_neighbours():
-    owned = Owned(np.array([0, 2, 2, 3]), np.array([1, 2, 1]), np.array([5, 0, 3]))
-    assert owned.edges(1, 3).tolist() == [0, 3]
-    assert owned.owners(0, 3).tolist() == [0, 0, 2]
-    assert list(owned.blocks(2)) == [(0, 1), (1, 3)]
-    assert owned.count_neighbours(np.zeros(3, int)).tolist() == [0, 2, 1]
 
 
 def test_several_become_one_with_offsets_and_attributes_in_step():

@@ -10,7 +10,7 @@ from baselines_helpers import best_of_each
 from graphs import random_graph
 from lsprune import Graph, GraphError
 from lsprune.baselines import Cosine
-from lsprune.kernels.reference import unit_fine
+from lsprune.kernels.reference.quantisation import unit_fine
 
 
 def product(a, b) -> int:

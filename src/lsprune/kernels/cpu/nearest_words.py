@@ -65,8 +65,8 @@ def _products(builder: Any, words: Any, row: Any) -> Any:
 
 
 def _lanes(builder: Any, pairs: Any, lanes: range) -> Any:
-    chosen = ir.Constant(ir.VectorType(_I32, len(lanes)), list(lanes))
-    return builder.shuffle_vector(pairs, ir.Constant(_PAIRS, ir.Undefined), chosen)
+    picked = ir.Constant(ir.VectorType(_I32, len(lanes)), list(lanes))
+    return builder.shuffle_vector(pairs, ir.Constant(_PAIRS, ir.Undefined), picked)
 
 
 def _features() -> set[str]:
