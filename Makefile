@@ -43,6 +43,7 @@ report: $(VENV)/dev  ## build/report.html: all results as one page for the brows
 docs: $(VENV)/dev  ## build/site: the documentation, without a warning
 	$(PIP) --editable '.[docs]'
 	$(BIN)/python docs/make_cli.py --check
+	$(BIN)/python docs/make_architecture.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment

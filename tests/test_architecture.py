@@ -86,3 +86,28 @@ def test_import_is_light(module):
     code = f"import sys, {module}; print([m for m in ('torch', 'numba', 'pyarrow', 'scipy') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def has_code(path: Path) -> bool:
+    """Whether a package's `__init__` has more than imports, names and a docstring."""
+    body = ast.parse(path.read_text()).body
+    return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in body)
+
+
+def test_of(path: Path) -> Path:
+    """Where the tests of a module are: `tests/hashing/test_signs.py` for `hashing/signs.py`."""
+    where = path.relative_to(SRC)
+    if where.name != "__init__.py":
+        return TESTS / where.parent / f"test_{where.name}"
+    return TESTS / where.parent / f"test_{where.parent.name}.py"
+
+
+WITHOUT_TEST = {"_version.py", "__main__.py", "__init__.py"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SRC)))
+def test_every_module_has_a_test_of_its_name(path):
+    if str(path.relative_to(SRC)) in WITHOUT_TEST or (path.name == "__init__.py" and not has_code(path)):
+        return
+    text = test_of(path).read_text() if test_of(path).exists() else ""
+    assert "def test_" in text, f"{test_of(path).relative_to(TESTS.parent)} is missing or has no test"

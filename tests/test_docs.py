@@ -193,3 +193,38 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_
         assert not re.findall(r'<(?:script|img|link)\b[^>]*(?:src|href)="(?:https?:)?//[^"]*"', html), page.name
     results = (tmp_path / "results.html").read_text()
     assert "<details>" in results and "| method |" not in results  # tables inside <details> are tables
+
+
+def test_the_map_of_the_modules_is_current():
+    made = module("make_architecture").page()
+    assert (DOCS / "architecture.md").read_text() == made, "run: python docs/make_architecture.py"
+
+
+def test_every_name_on_the_map_exists():
+    text = (DOCS / "architecture.md").read_text()
+    names = set(re.findall(r"`(lsprune(?:\.\w+)+)", text))
+    assert len(names) > 200
+    for name in sorted(names):
+        if name.endswith("_triton"):  # needs Triton
+            continue
+        *parents, last = name.split(".")
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if not (error.name or "").startswith("lsprune"):
+                continue  # a library that is not installed here
+            holder = importlib.import_module(".".join(parents)) if len(parents) < 2 else None
+            for split in range(len(parents), 0, -1):
+                try:
+                    holder = importlib.import_module(".".join(parents[:split]))
+                except ModuleNotFoundError:
+                    continue
+                for part in (*parents[split:], last):
+                    holder = getattr(holder, part)
+                break
+
+
+def test_every_module_is_on_the_map():
+    text = (DOCS / "architecture.md").read_text()
+    for path in module("make_architecture").modules():
+        assert f"| `{module('make_architecture').dotted(path)}` |" in text
