@@ -16,7 +16,7 @@ from lsprune.checks import check_choice
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import STEPS, EdgeKeys, Keys, View
-from lsprune.hashing.keys import NOBODY
+from lsprune.hashing.keys import NO_KEY
 from lsprune.hashing.projection import FRACTION, Projection
 from lsprune.hashing.threshold import Bits, Threshold, additive
 from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, not_finite
@@ -28,7 +28,7 @@ PRIME = 2**31 - 1
 LANES = STEPS  # functions that MD5 digests side by side
 MAX_SHARED_ENTRIES = 1 << 24  # of the signature that all functions of "affine" share
 MAX_TABLE_BYTES = 1 << 29  # bits of all nodes are packed ahead if that takes no more
-assert PRIME <= NOBODY
+assert PRIME <= NO_KEY
 
 
 @dataclass(frozen=True, kw_only=True)
