@@ -18,7 +18,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import View
 from lsprune.hashing.keys import TABLE_ROWS, in_blocks
-from lsprune.hashing.quantised_rows import small_rows
+from lsprune.hashing.quantised_rows import quantised_rows
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 from lsprune.numeric.normal_table import UNIT, normal
@@ -59,7 +59,7 @@ def node_rows(view: View, part: Part, scale: Scale) -> Array:
     own = dataclasses.replace(view, parts={"neighbour": part}, scales={"neighbour": scale}, cache={})
 
     def some(lo: int, hi: int) -> Array:
-        return small_rows(own, {"neighbour": part.rows_of(np.arange(lo, hi))}).astype(np.int8)
+        return quantised_rows(own, {"neighbour": part.rows_of(np.arange(lo, hi))}).astype(np.int8)
 
     return in_blocks(own, view.neighbours, some)
 
@@ -105,7 +105,7 @@ def noisy_cosines(
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     ends = np.concatenate([owner, owned.neighbour[slots]])
     near, nodes = _subgraph_around(owned, np.unique(ends), seed)
-    rows = in_blocks(view, nodes.shape[0], lambda lo, hi: small_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])}))
+    rows = in_blocks(view, nodes.shape[0], lambda lo, hi: quantised_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])}))
     spread = _deviations(rows)
 
     def with_noise(noise: float) -> Array:
