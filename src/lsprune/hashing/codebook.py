@@ -28,7 +28,7 @@ MAX_EXACT_WORDS = 1 << 12  # up to so many distinct rows are the words themselve
 
 @dataclass(frozen=True, kw_only=True)
 class Codebook(Family):
-    """LSP-Q: the key is a random number that belongs to the nearest word of a learned codebook.
+    """LSP-Q: the key is a hash of the nearest word of a learned codebook.
 
     Args:
         words: number of words; None: chosen by `fit`, such that similar rows share a word as often as possible.
