@@ -83,7 +83,7 @@ class Weight(ABC):
         """Raise GraphError if the graph lacks attributes that this weight needs, or they are not finite."""
 
     def check_attributes(self, graph: Graph, side: str) -> None:  # noqa: B027
-        """Raise GraphError if the graph lacks attributes that this weight compares; used for graphs without edges."""
+        """Raise GraphError if the graph lacks attributes that this weight compares, even if it has no edges."""
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return positive numbers (float32 or integers); a subclass defines this or `logs`."""
