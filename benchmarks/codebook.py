@@ -60,7 +60,7 @@ def measure(edges: int, counts: list[int], executor: str) -> None:
         book = dataclasses.replace(view, learned=rows[:count].copy())
         nearest(rows[: 1 << 14], book.learned, run)  # compile, start the device
         found: list[np.ndarray] = []
-        took = seconds(lambda book=book, found=found: found.append(codebook._assigned(book)))
+        took = seconds(lambda book=book, found=found: found.append(codebook.assigned_words(book)))
         rate = edges * count * DIM / took / 1e9
         print(f"{count:,} words: {took:.2f} s with quantising and copies, {rate:.0f} G products/s")
         assert np.array_equal(found[0][:count], np.arange(count)), "a word is its own nearest word"

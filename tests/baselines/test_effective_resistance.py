@@ -103,11 +103,11 @@ def test_self_loops_come_last_where_they_are_edges():
 
 
 def test_graphs_in_which_walks_never_end_are_refused(monkeypatch):
-    monkeypatch.setattr(effective_resistance, "_SPARE", 0)
-    monkeypatch.setattr(effective_resistance, "STEPS", 2)
+    monkeypatch.setattr(effective_resistance, "EXTRA_WALK_STEPS", 0)
+    monkeypatch.setattr(effective_resistance, "MAX_WALK_STEPS_PER_NODE", 2)
     ring = np.stack([np.arange(300), (np.arange(300) + 1) % 300])
     for executor in ("cpu", "reference"):
-        with pytest.raises(GraphError, match="effective-resistance walks too long .* use dspar"):
+        with pytest.raises(GraphError, match="effective-resistance takes too long .* use dspar"):
             EffectiveResistance(k=1, trees=2).mask(Graph.from_edges(ring), executor=executor)
 
 

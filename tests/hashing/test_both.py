@@ -25,7 +25,7 @@ from lsprune.hashing import (
     both,
     family,
 )
-from lsprune.hashing.projection import FRACTION
+from lsprune.hashing.projection import WEIGHT_FRACTION_BITS
 from lsprune.kernels import runtime
 from lsprune.lab.synthetic_graphs import Synthetic
 from lsprune.measure import aligned_consistency
@@ -98,7 +98,7 @@ def test_the_codes_of_a_part_do_not_depend_on_the_scale_of_the_other():
     graph = random_graph(0, nodes=400, edges=900, edge_dim=1)  # a single column is not normalised: its quanta are finer
     scale = dict(LSP(k=1).fit(graph).scales)["neighbour"]
     assert scale.shift > 0  # for hashing both together, sums of the neighbour's part are moved up
-    fine = Projection(l=20.5 * 2.0 ** -(scale.exponent + FRACTION))  # so short that rounding it changes bins
+    fine = Projection(l=20.5 * 2.0 ** -(scale.exponent + WEIGHT_FRACTION_BITS))  # so short that rounding changes bins
     edge, node = (keys_of(lsp(h, attributes=(r,)), graph) for h, r in ((Signs(bits=2), "edge"), (fine, "neighbour")))
     for z, column in enumerate(keys_of(lsp(Both(edge=Signs(bits=2), node=fine)), graph).T):
         np.testing.assert_array_equal(groups(column[:, None]), groups(np.stack([edge[:, z], node[:, z]], axis=1)))

@@ -11,7 +11,7 @@ from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.hashing import codebook
 from lsprune.hashing import codebook_training as vocabulary
 from lsprune.hashing.codebook import Codebook
-from lsprune.hashing.quantised_rows import NARROW
+from lsprune.hashing.quantised_rows import PROJECTED_COLUMNS
 from lsprune.kernels import runtime
 from lsprune.kernels.cpu import nearest_words as kernel
 from lsprune.lab.synthetic_graphs import Synthetic
@@ -110,7 +110,7 @@ def test_the_number_of_words_is_one_under_which_copies_agree():
     def agreement(family: Codebook) -> float:
         pruner = LSP(k=2, hash=family).fit(graph)
         views = [pruner.view(one, group(one, pruner, runtime(1)), 1, runtime(1)) for one in (graph, copy)]
-        return vocabulary._agreement(*(codebook._assigned(view) for view in views), 7)
+        return vocabulary.agreement(*(codebook.assigned_words(view) for view in views), 7)
 
     chosen = agreement(Codebook())
     others = {words: agreement(Codebook(words=words)) for words in (16, 64, 1024, 2500)}
@@ -121,11 +121,11 @@ def test_the_number_of_words_is_one_under_which_copies_agree():
 def test_a_sample_of_many_rows_is_that_of_all_of_them_at_once(monkeypatch):
     rng = np.random.default_rng(0)
     rows = rng.integers(-3, 4, (5000, 3)).astype(np.int16)
-    names = codebook._names(rows, 0)
-    monkeypatch.setattr(codebook, "MOST", 60)
+    names = codebook.row_hashes(rows, 0)
+    monkeypatch.setattr(codebook, "MAX_SAMPLED_ROWS", 60)
     expected = rows[np.unique(names, return_index=True)[1][:60]]
     for order in (np.arange(5000), rng.permutation(5000)):
-        sample = codebook._Smallest(3)
+        sample = codebook.RowSample(3)
         for part in np.array_split(order, 37):
             sample.add(names[part], rows[part])
         np.testing.assert_array_equal(sample.rows(), expected)
@@ -193,9 +193,9 @@ def test_wide_rows_are_projected_and_near_ones_stay_near():
     ends = np.stack([np.arange(200), np.full(200, 199)])
     graph = Graph.from_edges(ends, x=x)
     pruner = LSP(k=2, hash=Codebook(words=40)).fit(graph)
-    assert pruner.learned.shape == (40, NARROW)
+    assert pruner.learned.shape == (40, PROJECTED_COLUMNS)
     view = pruner.view(graph, group(graph, pruner, runtime(1)), 1, runtime(1))
-    words = codebook._assigned(view)
+    words = codebook.assigned_words(view)
     same = words[:, None] == words[None, :]
     alike = np.arange(200)[:, None] % 40 == np.arange(200)[None, :] % 40
     assert same[alike].mean() > 0.6 > 0.1 > same[~alike].mean()

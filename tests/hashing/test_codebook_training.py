@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsprune.hashing import codebook_training as vocabulary
-from lsprune.hashing.codebook_training import apart, k_means, leaders, learned_words
+from lsprune.hashing.codebook_training import k_means, leaders, separated_words, train_words
 from lsprune.kernels import runtime
 
 RUN = runtime(1)
@@ -36,9 +36,9 @@ def naive_leaders(rows: np.ndarray, distance: int) -> list[int]:
 def test_leaders_are_those_of_a_plain_loop(seed, distance, most):
     rows = np.random.default_rng(seed).integers(-9, 10, (60, 3)).astype(np.int16)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vocabulary, "FIRST", 4)
-        patch.setattr(vocabulary, "STEP", 16)
-        patch.setattr(vocabulary, "PLAIN", 3)
+        patch.setattr(vocabulary, "MIN_LEADER_BLOCK_ROWS", 4)
+        patch.setattr(vocabulary, "MAX_LEADER_BLOCK_ROWS", 16)
+        patch.setattr(vocabulary, "PAIRWISE_ROWS", 3)
         found = leaders(rows, distance, most, RUN)
     np.testing.assert_array_equal(found, rows[naive_leaders(rows, distance)][:most])
 
@@ -63,13 +63,14 @@ def test_k_means_are_rounded_means_and_words_without_rows_stay():
 def test_a_row_at_the_edge_of_a_cluster_makes_no_word_of_its_own():
     rows = np.array([[0], [9], [1], [2], [3], [4], [5], [6], [100], [101]], np.int16)  # 9 is a leader within 64
     assert leaders(rows, 64, 10, RUN).ravel().tolist() == [0, 9, 100]
-    assert apart(rows, 64, 10, RUN).ravel().tolist() == [2, 101]  # 9 and 6 have a mean of 8, near that of the others
+    # 9 and 6 have a mean of 8, near that of the others
+    assert separated_words(rows, 64, 10, RUN).ravel().tolist() == [2, 101]
 
 
 @pytest.mark.parametrize("clusters", [30, 200])
 def test_no_cluster_is_torn_apart(clusters):
     rows, which = blobs(clusters, 40, 6.0)
-    words = learned_words(rows, None, 2, 0, RUN)
+    words = train_words(rows, None, 2, 0, RUN)
     assert 0.7 * clusters < words.shape[0] < 1.1 * clusters  # near clusters may share one, but none has two
     of = vocabulary.nearest(rows, words, RUN)
     common = sum(np.bincount(of[which == c]).max() for c in range(clusters))
@@ -79,29 +80,29 @@ def test_no_cluster_is_torn_apart(clusters):
 def test_words_that_are_asked_for_are_as_many_and_spread_over_the_clusters():
     rows, which = blobs(60, 40, 6.0)
     for count in (1, 30, 60, 500, rows.shape[0]):
-        assert learned_words(rows, count, 2, 0, RUN).shape == (count, 16)
-    of = vocabulary.nearest(learned_words(rows, 60, 2, 0, RUN), rows, RUN)  # the row nearest to each word
+        assert train_words(rows, count, 2, 0, RUN).shape == (count, 16)
+    of = vocabulary.nearest(train_words(rows, 60, 2, 0, RUN), rows, RUN)  # the row nearest to each word
     assert len(set(which[of])) > 50  # random rows of 60 clusters would be of 38
 
 
 def test_words_are_the_same_on_any_threads_and_other_seeds_only_judge():
     rows, _ = blobs(50, 30, 8.0)
-    first = learned_words(rows, None, 2, 0, RUN)
-    np.testing.assert_array_equal(first, learned_words(rows, None, 2, 0, runtime(3)))
-    assert abs(learned_words(rows, None, 2, 1, RUN).shape[0] - first.shape[0]) < 5
+    first = train_words(rows, None, 2, 0, RUN)
+    np.testing.assert_array_equal(first, train_words(rows, None, 2, 0, runtime(3)))
+    assert abs(train_words(rows, None, 2, 1, RUN).shape[0] - first.shape[0]) < 5
 
 
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_very_few_rows_have_words(count):
     rows = np.arange(count, dtype=np.int16)[:, None] * 20
-    words = learned_words(rows, None, 2, 0, RUN)
+    words = train_words(rows, None, 2, 0, RUN)
     assert 1 <= words.shape[0] <= count
 
 
 def test_clusters_of_few_rows_have_words_too():
     for seed in range(4):
         rows, which = blobs(10, 3, 3.0, seed)
-        words = learned_words(rows, None, 2, seed, RUN)
+        words = train_words(rows, None, 2, seed, RUN)
         of = vocabulary.nearest(rows, words, RUN)
         assert words.shape[0] > 4
         assert all(len(set(of[which == c])) <= 2 for c in range(10))
@@ -117,15 +118,15 @@ def test_clusters_of_few_rows_have_words_too():
 )
 def test_the_search_for_a_distance_does_not_stop_at_a_peak_of_chance(curve, best, monkeypatch):
     rows, _ = blobs(30, 40, 6.0)
-    twins = vocabulary._twins(rows, RUN)
-    powers = {vocabulary._further(twins.distance, power): power for power in range(-12, 12)}
+    twins = vocabulary.nearest_pairs(rows, RUN)
+    powers = {vocabulary.scaled_distance(twins.distance, power): power for power in range(-12, 12)}
     asked: list[int] = []
 
     def spied(rows, distance, *rest):
         asked.append(powers[distance])
-        return apart(rows, distance, *rest)
+        return separated_words(rows, distance, *rest)
 
-    monkeypatch.setattr(vocabulary, "apart", spied)
+    monkeypatch.setattr(vocabulary, "separated_words", spied)
     fallen = {10 - 2 * i: value for i, value in enumerate(curve)}
-    monkeypatch.setattr(vocabulary, "_agreement", lambda *_: fallen.get(asked[-1], 0.1))
-    assert powers[vocabulary._best_distance(rows, twins, rows.shape[0], 0, RUN)] == best
+    monkeypatch.setattr(vocabulary, "agreement", lambda *_: fallen.get(asked[-1], 0.1))
+    assert powers[vocabulary.best_threshold(rows, twins, rows.shape[0], 0, RUN)] == best

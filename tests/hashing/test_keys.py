@@ -12,7 +12,7 @@ from graphs import keys_of, random_graph, view_of
 from lsprune import LSP, Graph, GraphError, Signs
 from lsprune.hashing import keys
 from lsprune.hashing.base import EdgeKeys, NodeKeys
-from lsprune.hashing.keys import NOBODY, in_blocks, of_nodes, of_sums, project, quantised, spread_of, sums_of, uniform
+from lsprune.hashing.keys import NO_KEY, in_blocks, of_nodes, of_sums, project, quantised, spread_of, sums_of, uniform
 from lsprune.kernels import runtime
 from lsprune.kernels.threads import spans
 from lsprune.numeric.weighted_sampling import LOG_KEY_UNIT
@@ -46,10 +46,10 @@ def test_quanta_that_are_kept_give_the_same_projections(monkeypatch):
     view = view_of(LSP(k=40), random_graph(0, nodes=30, dim=9), 40)
     weights = np.random.default_rng(1).integers(-99, 100, (8, 9)).astype(np.int16)
     part, scale = view.parts["neighbour"], view.scales["neighbour"]
-    assert view.functions > keys.MANY_STEPS
+    assert view.functions > keys.MAX_UNCACHED_STEPS
     kept = project(view, part, scale, weights, width=8).copy()
     assert quantised(view, "neighbour") is quantised(view, "neighbour")
-    monkeypatch.setattr(keys, "MANY_STEPS", 10**6)
+    monkeypatch.setattr(keys, "MAX_UNCACHED_STEPS", 10**6)
     np.testing.assert_array_equal(project(view, part, scale, weights, width=8), kept)
 
 
@@ -60,7 +60,7 @@ def test_tables_are_fast_where_keys_fit_and_wide_where_not():
     table = of_nodes(view, small)
     assert isinstance(table, NodeKeys) and table.table.shape == (30, 8)
     np.testing.assert_array_equal(table.table[:, :3], small)
-    for bad in (NOBODY, -(2**31) - 1):
+    for bad in (NO_KEY, -(2**31) - 1):
         large = small.astype(np.int64)
         large[7, 1] = bad
         wide = of_nodes(view, large)
@@ -154,7 +154,7 @@ def test_wide_sums_of_a_hub_are_made_in_parts(monkeypatch):
     cases = [LSP(k=9, hash=Signs(bits=5), attributes=roles) for roles in (("owner", "neighbour"), ("edge",))]
     whole = [pruner.mask(graph) for pruner in cases]
     monkeypatch.setattr(keys, "BLOCK_VALUES", 9 * 5 * 7)
-    monkeypatch.setattr(keys, "SUM_COLUMNS", 9 * 5)
+    monkeypatch.setattr(keys, "MAX_SUM_COLUMNS", 9 * 5)
     sizes = []
     monkeypatch.setattr(keys, "spans", lambda total, size: sizes.append(size) or spans(total, size))
     for pruner, mask in zip(cases, whole, strict=True):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from lsprune import LSP, Graph, GraphError
+from lsprune.common_neighbours import OVERLAP_EDGE_BYTES
 from lsprune.weights import Column, Jaccard
-from lsprune.weights.jaccard import EDGE_BYTES
 
 
 def test_it_is_the_weight_that_a_column_of_similarities_would_be():
@@ -36,5 +36,5 @@ def test_two_kinds_of_nodes_have_no_common_neighbours():
 
 def test_the_edges_of_other_owners_are_needed_and_memory_for_all():
     needs = Jaccard().needs
-    assert (needs.scope, needs.edge_bytes) == ("neighbourhood", EDGE_BYTES)
+    assert (needs.scope, needs.edge_bytes) == ("neighbourhood", OVERLAP_EDGE_BYTES)
     assert "jaccard" in needs.reason

@@ -14,10 +14,10 @@ from lsprune.weights.surroundings import (
     COSINE_BITS,
     comparable,
     cosines,
-    described,
+    count_surrounding_edges,
+    node_part,
     node_rows,
     noisy_cosines,
-    surrounding_edges,
     surroundings,
 )
 
@@ -48,7 +48,7 @@ def test_rows_of_nodes_are_centred_so_that_what_all_share_does_not_count():
     fitted = LSP(k=1, hash="identity", weights="similarity").fit(graph)
     scale = dict(fitted.scales)[module.ROLE]
     view = view_of(LSP(k=1, hash="identity", weights="similarity"), graph)
-    rows = node_rows(view, described(graph, "in", 0, scale=scale), scale)
+    rows = node_rows(view, node_part(graph, "in", 0, scale=scale), scale)
     assert rows.dtype == np.int8 and rows.shape == (240, 12)
     assert np.abs(rows.mean(0)).max() < 0.1 * np.abs(rows).max()
     middles = np.stack([rows[kind == k].mean(0) for k in range(3)])
@@ -64,7 +64,7 @@ def test_without_noise_cosines_are_those_of_the_whole_graph_and_noise_changes_th
     fitted = LSP(k=1, hash="identity", weights="similarity").fit(graph)
     scale = dict(fitted.scales)[module.ROLE]
     view = fitted.view(graph, owned, 1, run)
-    rows = node_rows(view, described(graph, "in", 0, scale=scale), scale)
+    rows = node_rows(view, node_part(graph, "in", 0, scale=scale), scale)
     np.testing.assert_array_equal(noisy(0.0), cosines(surroundings(rows, owned, run), owned, run)[slots])
     off = [np.abs(noisy(noise) - noisy(0.0)).mean() / 2**COSINE_BITS for noise in (0.1, 1.0)]
     assert 0 < off[0] < off[1]
@@ -73,9 +73,9 @@ def test_without_noise_cosines_are_those_of_the_whole_graph_and_noise_changes_th
 def test_edges_around_are_counted_up_to_a_limit(monkeypatch):
     leaves = np.arange(1, 400)
     owned = by_owner(Graph.from_edges(np.stack([leaves, np.zeros(399, int)])), "in", runtime(1))
-    assert surrounding_edges(owned, np.array([5])) == module.MAX_NEIGHBOURS + 2  # and the two ends themselves
+    assert count_surrounding_edges(owned, np.array([5])) == module.MAX_NEIGHBOURS + 2  # and the two ends themselves
     monkeypatch.setattr(module, "MAX_NEIGHBOURS", 10)
-    assert surrounding_edges(owned, np.array([5, 6])) == 10 + 3
+    assert count_surrounding_edges(owned, np.array([5, 6])) == 10 + 3
 
 
 def test_nodes_of_one_kind_with_attributes_can_be_compared():
@@ -85,7 +85,7 @@ def test_nodes_of_one_kind_with_attributes_can_be_compared():
     assert [comparable(some) for some in (graph, two, bare)] == [True, False, False]
     for some, says in ((two, "one kind of nodes"), (bare, "needs node attributes")):
         with pytest.raises(GraphError, match=says):
-            described(some, "in", 0)
+            node_part(some, "in", 0)
     scale = dict(LSP(k=1, hash="identity", weights="similarity").fit(graph).scales)[module.ROLE]
     with pytest.raises(GraphError, match="x must have 12 columns as when fitted, got 5"):
-        described(communities(30, width=5)[0], "in", 0, scale=scale)
+        node_part(communities(30, width=5)[0], "in", 0, scale=scale)

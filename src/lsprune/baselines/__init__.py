@@ -1,4 +1,4 @@
-"""Baselines, one a file. To add one: write the file, and add its class to the registry below."""
+"""Baselines, one per file. To add one: write the file and register its class below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The neighbours whose attributes are most like the owner's own."""
+"""Keep the neighbours whose attributes have the largest cosine similarity with the owner's."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
 from lsprune.selection.choose import KeySource
 
-_ROWS = 1 << 11  # rows a thread takes at a time
+_BLOCK_ROWS = 1 << 11  # rows a thread takes at a time
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Cosine(LocalPruner):
-    """Every owner keeps the k neighbours whose rows of `x` have the largest cosine with its own, equal ones by a hash.
+    """Every owner keeps the k neighbours whose rows of `x` have the largest cosine with its own; a hash breaks ties.
 
-    Rows are divided by their length and cut to whole multiples of 2^-14, and the products are whole numbers, so that
-    the same neighbours win on every machine; a row of zeros has cosine 0 with all. A table of such rows is kept, half
-    the size of `x` as float32. One integer column is a category, and two nodes of one category are alike; one float
-    column leaves nothing but the sign.
+    Rows are L2-normalised and rounded to multiples of 2^-14, and products are integers, so that the result is the same
+    on every machine. A row of zeros has cosine 0 with all others. The normalised rows take half the size of `x` as
+    float32. One integer column is a category: two nodes of one category have cosine 1. Of one float column only the
+    sign counts.
 
     >>> Cosine(k=3)
     Cosine(k=3)
     """
 
     name: ClassVar[str] = "cosine"
-    about: ClassVar[str] = "the k neighbours of most similar attributes per owner"
+    about: ClassVar[str] = "the k neighbours per owner with the most similar attributes (cosine)"
 
     @property
     def needs(self) -> Needs:
-        """Say that the attributes of both ends must be known."""
+        """Say that keys depend on the attributes of both ends."""
         return Needs(owner=True, neighbour=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The product of the two rows as key, turned round."""
+        """Return the negated product of the two unit rows as key."""
         if graph.num_edges == 0:
             return KeySource.of_edges(lambda lo, hi: np.empty(0, np.int64))
         own, other = _parts(graph, self.side, self.seed)
-        dots = _products(own.rows, other.rows, runtime)
+        products = _products(own.rows, other.rows, runtime)
 
-        def of(lo: int, hi: int) -> Array:
+        def keys_of_owners(lo: int, hi: int) -> Array:
             neighbour = owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]
-            return -dots(own.rows_of(owned.owners(lo, hi)), other.rows_of(neighbour))
+            return -products(own.rows_of(owned.owners(lo, hi)), other.rows_of(neighbour))
 
-        return KeySource.of_edges(of)
+        return KeySource.of_edges(keys_of_owners)
 
 
 def _parts(graph: Graph, side: str, seed: int) -> tuple[Part, Part]:
-    """The attributes of owners and of neighbours; the same object unless these are nodes of two kinds."""
-    lacking = [name for name, x in (("source", graph.x_source), ("target", graph.x_target)) if x is None]
-    if lacking:
-        whose = f" of its {' and '.join(lacking)} nodes" if graph.bipartite else ""
+    """Return the attributes of owners and of neighbours; raise GraphError if they cannot be compared."""
+    missing = [name for name, x in (("source", graph.x_source), ("target", graph.x_target)) if x is None]
+    if missing:
+        whose = f" of its {' and '.join(missing)} nodes" if graph.bipartite else ""
         raise GraphError(f"the graph has no node attributes (x){whose}, which cosine compares")
     parts = describe(graph, side, ("owner", "neighbour"), seed=seed)
     own, other = parts["owner"], parts["neighbour"]
@@ -71,39 +71,41 @@ def _parts(graph: Graph, side: str, seed: int) -> tuple[Part, Part]:
 
 
 def _products(own: AnyRows, other: AnyRows, runtime: Runtime) -> Callable[[Array, Array], Array]:
-    """A function from rows of owners and rows of neighbours to the products of their unit rows, int64."""
+    """Return a function from row numbers of owners and neighbours to the products of their unit rows, int64."""
     module, sparse = runtime.module, isinstance(own, SparseRows) and isinstance(other, SparseRows)
-    table = _sparse if sparse else _dense
-    first = table(own, runtime)
-    second = first if other is own else table(other, runtime)
+    normalise = _sparse_units if sparse else _dense_units
+    first = normalise(own, runtime)
+    second = first if other is own else normalise(other, runtime)
     kernel = module.dot_sparse if sparse else module.dot_dense
 
-    def dots(rows: Array, columns: Array) -> Array:
+    def products(rows: Array, others: Array) -> Array:
         out = np.empty(rows.shape[0], np.int64)
-        kernel(*first, *second, plain(rows), plain(columns), out)
+        kernel(*first, *second, plain(rows), plain(others), out)
         return out
 
-    return dots
+    return products
 
 
-def _dense(rows: AnyRows, runtime: Runtime) -> tuple[Array, ...]:
+def _dense_units(rows: AnyRows, runtime: Runtime) -> tuple[Array, ...]:
+    """Return the table `[rows, columns]` of unit rows in 2^-14, int16."""
     out = runtime.zeros((rows.count, rows.dim), np.int16)
 
-    def one(block: Array, lo: int, hi: int) -> int:
+    def normalise(block: Array, lo: int, hi: int) -> int:
         begins = np.arange(hi - lo + 1) * rows.dim
         return int(runtime.module.unit_values(begins, block.reshape(-1), out[lo:hi].reshape(-1)))
 
-    runtime.over_rows(rows, one)
+    runtime.over_rows(rows, normalise)
     return (out,)
 
 
-def _sparse(rows: AnyRows, runtime: Runtime) -> tuple[Array, ...]:
+def _sparse_units(rows: AnyRows, runtime: Runtime) -> tuple[Array, ...]:
+    """Return the unit rows as CSR (indptr, indices, values in 2^-14 as int16)."""
     assert isinstance(rows, SparseRows)
     indptr, out = rows.values.indptr.astype(np.int64), np.empty(rows.values.indices.shape[0], np.int16)
 
-    def one(lo: int, hi: int) -> None:
+    def normalise(lo: int, hi: int) -> None:
         begins, _, values = rows.compressed(lo, hi)
         check_row(rows, lo, runtime.module.unit_values(begins, values, out[indptr[lo] : indptr[hi]]))
 
-    runtime.spread(rows.count, one, _ROWS)
+    runtime.spread(rows.count, normalise, _BLOCK_ROWS)
     return indptr, plain(rows.values.indices), out

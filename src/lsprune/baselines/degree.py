@@ -1,4 +1,4 @@
-"""By the degree of the neighbour: the least connected first, or the hubs first."""
+"""Keep neighbours by their degree: the smallest first, or the largest (hubs) first."""
 
 from __future__ import annotations
 
@@ -16,61 +16,60 @@ from lsprune.selection.choose import KeySource
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LowDegree(LocalPruner):
-    """Every owner keeps its k neighbours of smallest degree, equal ones by a hash.
+    """Every owner keeps its k neighbours of smallest degree; a hash breaks ties.
 
-    The degree of a neighbour is the number of edges that have it as their neighbour: with side="in", how many nodes it
-    sends to.
+    The degree counts the edges that have the node as their neighbour: with side="in", its out-degree.
 
     >>> LowDegree(k=3)
     LowDegree(k=3)
     """
 
     name: ClassVar[str] = "low-degree"
-    about: ClassVar[str] = "the k neighbours of smallest degree per owner"
+    about: ClassVar[str] = "the k neighbours per owner with the smallest degree"
 
     @property
     def needs(self) -> Needs:
-        """Say that the degree of the neighbour must be known."""
+        """Say that keys depend on the degree of the neighbour."""
         return Needs(degree=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The degree of the neighbour as key."""
-        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), 1)
+        """Return the degree of the neighbour as key."""
+        return _keys_by_neighbour(owned, _neighbour_degrees(graph, owned, self.side, runtime), 1)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LocalDegree(LocalPruner):
-    """Every owner keeps its k neighbours of largest degree, ties by a hash: the hubs stay (Hamann et al. 2016).
+    """Every owner keeps its k neighbours of largest degree, the hubs (Hamann et al. 2016); a hash breaks ties.
 
-    The degree of a neighbour is the number of edges that have it as their neighbour. The paper lets a node keep
-    degree^a edges; here the budget says how many.
+    The degree counts the edges that have the node as their neighbour. In the paper a node keeps degree^a edges; here
+    the budget decides how many.
 
     >>> LocalDegree(k=3)
     LocalDegree(k=3)
     """
 
     name: ClassVar[str] = "local-degree"
-    about: ClassVar[str] = "the k neighbours of largest degree per owner"
+    about: ClassVar[str] = "the k neighbours per owner with the largest degree"
 
     @property
     def needs(self) -> Needs:
-        """Say that the degree of the neighbour must be known."""
+        """Say that keys depend on the degree of the neighbour."""
         return Needs(degree=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The degree of the neighbour as key, turned round."""
-        return by_neighbour(owned, neighbour_degrees(graph, owned, self.side, runtime), -1)
+        """Return the negated degree of the neighbour as key."""
+        return _keys_by_neighbour(owned, _neighbour_degrees(graph, owned, self.side, runtime), -1)
 
 
-def neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -> Array:
-    """The degree of every node that can be a neighbour, on its own side of the edges, int64."""
+def _neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -> Array:
+    """Return the number of edges that have each node as their neighbour, int64."""
     return owned.count_neighbours(runtime.zeros(graph.num_neighbours(side), np.int64))
 
 
-def by_neighbour(owned: Owned, table: Array, sign: int) -> KeySource:
-    """A source with one int64 key for each neighbour, turned round with sign -1."""
+def _keys_by_neighbour(owned: Owned, table: Array, sign: int) -> KeySource:
+    """Return a source of keys sign * table[neighbour]."""
 
-    def of(lo: int, hi: int) -> Array:
+    def keys_of_owners(lo: int, hi: int) -> Array:
         return sign * table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]]
 
-    return KeySource.of_edges(of)
+    return KeySource.of_edges(keys_of_owners)

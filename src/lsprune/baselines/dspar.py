@@ -1,4 +1,4 @@
-"""DSpar: edges sampled by the degrees of their ends, a cheap stand-in for effective resistance (Liu et al. 2023)."""
+"""DSpar: sample edges by the degrees of their ends, a cheap estimate of effective resistance (Liu et al. 2023)."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from lsprune.selection.items import Items
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DSpar(GlobalPruner):
-    """Keeps edges at random, without replacement, with chances proportional to 1/deg(s) + 1/deg(t), to the exact share.
+    """Sample an exact share of the edges, without replacement, proportionally to 1/deg(s) + 1/deg(t).
 
-    The degree of a node is the number of edges at it, in either direction (so that of an undirected graph counts twice,
-    which changes no chance); between two kinds of nodes, the edges at its end. The paper samples with replacement and
-    weighs what is kept; here an edge is kept once, and `prune(rescale=True)` weighs.
+    The degree of a node counts its edges in both directions, so that an undirected edge counts twice, which does not
+    change the probabilities. The paper samples with replacement and reweights the edges it keeps; here an edge is kept
+    once, and `prune(rescale=True)` reweights.
 
     Args:
         keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
-        side: whose degree `k` refers to. The rest as for every pruner.
+        side: whose degree `k` refers to. For the other options see `LSP`.
 
     >>> DSpar(keep=0.5)
     DSpar(keep=0.5)
     """
 
     name: ClassVar[str] = "dspar"
-    about: ClassVar[str] = "sampled by 1/degree + 1/degree of the two ends"
+    about: ClassVar[str] = "a random share of all edges, weighted by 1/degree + 1/degree of the two ends (DSpar)"
 
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
-        """The times of the race; log2 w = log2(ds + dt) - log2 ds - log2 dt."""
-        of_source, of_target = degrees(graph, items)
+        """Return log-times of weighted sampling; log2 of the weight is log2(ds + dt) - log2 ds - log2 dt."""
+        of_source, of_target = _degrees(graph, items)
         logs = [log2(np.maximum(degree, 1), runtime) for degree in (of_source, of_target)]
-        both = log2(of_source[items.first] + of_target[items.second], runtime)
-        return log_times(items.draw, both - logs[0][items.first] - logs[1][items.second], runtime)
+        log_sum = log2(of_source[items.first] + of_target[items.second], runtime)
+        return log_times(items.draw, log_sum - logs[0][items.first] - logs[1][items.second], runtime)
 
 
-def degrees(graph: Graph, items: Items) -> tuple[Array, Array]:
-    """The number of edges at every source and at every target; of one kind of nodes, in both directions."""
+def _degrees(graph: Graph, items: Items) -> tuple[Array, Array]:
+    """Return the degree of every source and of every target: in both directions, unless the graph is bipartite."""
     out = np.bincount(items.source, minlength=graph.num_sources)
     into = np.bincount(items.target, minlength=graph.num_targets)
     return (out, into) if graph.bipartite else (out + into, out + into)

@@ -1,4 +1,4 @@
-"""The first k edges of each owner as the caller lists them: what a careless truncation does."""
+"""Keep the first k edges of each owner in the caller's order: plain truncation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lsprune.selection.choose import KeySource
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class First(LocalPruner):
-    """Every owner keeps its first k edges in the caller's order; the one pruner that depends on that order.
+    """Every owner keeps its first k edges in the caller's order; no other baseline depends on that order.
 
     >>> First(k=3)
     First(k=3)
@@ -27,13 +27,13 @@ class First(LocalPruner):
 
     @property
     def needs(self) -> Needs:
-        """Say that keys are the positions of the edges."""
+        """Say that keys depend on the position of an edge among all edges."""
         return Needs(owner_id=True, position=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The position as key: slots of an owner stand in the caller's order."""
+        """Return the slot as key: the slots of an owner are in the caller's order."""
 
-        def of(lo: int, hi: int) -> Array:
+        def keys_of_owners(lo: int, hi: int) -> Array:
             return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)
 
-        return KeySource.of_edges(of)
+        return KeySource.of_edges(keys_of_owners)

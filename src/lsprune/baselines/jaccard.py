@@ -1,4 +1,4 @@
-"""The neighbours who know the same nodes: local similarity, L-Spar (Satuluri et al. 2011)."""
+"""Keep the neighbours that share most neighbours with the owner: L-Spar (Satuluri et al. 2011)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from lsprune.checks import check_flag, set_whole
-from lsprune.common_neighbours import overlaps
+from lsprune.common_neighbours import OVERLAP_EDGE_BYTES, overlaps
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import STEPS
@@ -19,28 +19,27 @@ from lsprune.pruners import LocalPruner
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 
-EDGE_BYTES = 140  # that counting common neighbours takes for each edge
-EMPTY = np.uint32(2**32 - 1)  # the min-hash of nobody; draws have 31 bits
+EMPTY_SET_HASH = np.uint32(2**32 - 1)  # min-hash of a node without neighbours; all others have 31 bits
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Jaccard(LocalPruner):
-    """Every owner keeps the k neighbours whose neighbour sets are most like its own by Jaccard, equal ones by a hash.
+    """Every owner keeps the k neighbours of largest Jaccard similarity of neighbour sets; a hash breaks ties.
 
-    The neighbours of a node are those of the edges that it owns under `side`, each once. By default the similarity is
-    the number of equal min-hashes, which takes `hashes` comparisons an edge and 128 bytes a node, and is off by about
-    sqrt(j (1 - j) / hashes) for a similarity of j. `exact` counts common neighbours instead: for every edge, the
-    smaller of the two sets is looked up in the larger, and 16 bytes an edge are needed.
+    The set of a node holds the neighbours of the edges that it owns under `side`, each once. By default the similarity
+    j is estimated by the number of equal min-hashes, with a standard error of sqrt(j (1 - j) / hashes). This takes
+    `hashes` comparisons per edge and 128 bytes per node. `exact` counts common neighbours instead: for every edge, the
+    members of the smaller set are looked up in the larger one.
 
     Args:
-        hashes: number of min-hashes. exact: the similarity itself, to 2^-31.
+        hashes: number of min-hashes. exact: compute the similarity itself, to 2^-31.
 
     >>> Jaccard(k=3)
     Jaccard(k=3)
     """
 
     name: ClassVar[str] = "jaccard"
-    about: ClassVar[str] = "the k neighbours that share most neighbours, per owner (L-Spar)"
+    about: ClassVar[str] = "the k neighbours per owner that share most neighbours with it (L-Spar)"
 
     hashes: int = 64
     exact: bool = False
@@ -53,15 +52,15 @@ class Jaccard(LocalPruner):
 
     @property
     def needs(self) -> Needs:
-        """Say that the neighbours of both ends must be known."""
+        """Say that keys depend on the neighbours of both ends."""
         return Needs(
             scope="neighbourhood",
             reason="jaccard compares the neighbours of both ends of an edge",
-            edge_bytes=EDGE_BYTES if self.exact else 0,
+            edge_bytes=OVERLAP_EDGE_BYTES if self.exact else 0,
         )
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The similarity as key, turned round."""
+        """Return the negated similarity as key."""
         if graph.bipartite:
             raise GraphError(
                 "jaccard needs one kind of nodes: sources and targets of two kinds have no common neighbours"
@@ -72,31 +71,31 @@ class Jaccard(LocalPruner):
         else:
             key = -self._matches(owned, bases(graph, self.side)[1], graph.num_nodes, runtime)
 
-        def of(lo: int, hi: int) -> Array:
+        def keys_of_owners(lo: int, hi: int) -> Array:
             return key[owned.indptr[lo] : owned.indptr[hi]].astype(np.int64)
 
-        return KeySource.of_edges(of)
+        return KeySource.of_edges(keys_of_owners)
 
     def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
-        """The number of equal min-hashes of owner and neighbour, for every slot; functions go in blocks of 16."""
+        """Return the number of equal min-hashes of owner and neighbour for every slot, computed 16 hashes at a time."""
         counts, module = runtime.zeros(owned.neighbour.shape[0], np.int32), runtime.module
         for first in range(0, self.hashes, STEPS):
             width = min(STEPS, self.hashes - first)
-            table, rows = (runtime.zeros((nodes, width), np.uint32) for _ in range(2))
-            rows[:] = EMPTY
+            table, minima = (runtime.zeros((nodes, width), np.uint32) for _ in range(2))
+            minima[:] = EMPTY_SET_HASH
 
-            def fill(lo: int, hi: int, first: int = first, table: Array = table) -> None:
+            def hash_ids(lo: int, hi: int, first: int = first, table: Array = table) -> None:
                 local = np.arange(lo, hi) - (base[lo:hi] if base.size else 0)
                 steps = np.arange(first, first + table.shape[1])[None, :]
                 table[lo:hi] = draw(self.seed, MINHASH, steps, local[:, None]) >> np.uint64(33)
 
-            def least(lo: int, hi: int, table: Array = table, rows: Array = rows) -> None:
-                module.min_rows(owned.indptr, owned.neighbour, table, lo, hi, rows)
+            def take_minima(lo: int, hi: int, table: Array = table, minima: Array = minima) -> None:
+                module.min_rows(owned.indptr, owned.neighbour, table, lo, hi, minima)
 
-            def compare(lo: int, hi: int, rows: Array = rows) -> None:
-                module.count_equal(owned.indptr, owned.neighbour, rows, lo, hi, counts)
+            def compare(lo: int, hi: int, minima: Array = minima) -> None:
+                module.count_equal(owned.indptr, owned.neighbour, minima, lo, hi, counts)
 
-            runtime.spread(nodes, fill, 1 << 14)
-            runtime.spread(nodes, least)
+            runtime.spread(nodes, hash_ids, 1 << 14)
+            runtime.spread(nodes, take_minima)
             runtime.spread(nodes, compare)
         return counts

@@ -1,4 +1,4 @@
-"""k random neighbours per owner: the baseline that any claim must beat."""
+"""Keep k random neighbours per owner: the baseline that a local pruner must beat."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lsprune.selection.owners import bases
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class LocalRandom(LocalPruner):
-    """Every owner keeps k of its edges at random, the same ones in any edge order.
+    """Every owner keeps k random edges, which do not depend on the order of the edges.
 
     >>> LocalRandom(k=3)
     LocalRandom(k=3)
@@ -29,19 +29,21 @@ class LocalRandom(LocalPruner):
 
     @property
     def needs(self) -> Needs:
-        """Say that keys depend on both ids."""
+        """Say that keys depend on the ids of both ends."""
         return Needs(owner_id=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """One random key for each (owner, neighbour)."""
-        own_base, other_base = bases(graph, self.side)
+        """Return a hash of (owner, neighbour) as key."""
+        owner_base, neighbour_base = bases(graph, self.side)
         start = draw(self.seed, EDGE)
 
-        def of(lo: int, hi: int) -> Array:
+        def keys_of_owners(lo: int, hi: int) -> Array:
             begin, end = int(owned.indptr[lo]), int(owned.indptr[hi])
             out = np.empty(end - begin, np.uint64)
             neighbour = owned.neighbour[begin:end]
-            runtime.module.hash_ends(start, owned.owners(lo, hi), neighbour, own_base, other_base, 0, end - begin, out)
+            runtime.module.hash_ends(
+                start, owned.owners(lo, hi), neighbour, owner_base, neighbour_base, 0, end - begin, out
+            )
             return (out >> np.uint64(1)).astype(np.int64)
 
-        return KeySource.of_edges(of)
+        return KeySource.of_edges(keys_of_owners)

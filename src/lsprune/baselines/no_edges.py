@@ -1,4 +1,4 @@
-"""No edges at all: the level that shows whether topology matters."""
+"""Remove every edge: shows whether topology matters at all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lsprune.selection.rules import SelfLoops
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NoEdges(Pruner):
-    """Removes every edge; self-loops stay if "free".
+    """Remove every edge; keep self-loops if `self_loops="free"`.
 
     >>> NoEdges()
     NoEdges()
     """
 
     name: ClassVar[str] = "no-edges"
-    about: ClassVar[str] = "removes every edge: does topology matter at all?"
+    about: ClassVar[str] = "no edges at all: shows whether topology matters"
     side: ClassVar[str] = "in"
-    symmetric: ClassVar[str | None] = "union"  # both directions go together
+    symmetric: ClassVar[str | None] = "union"  # both directions of an edge are removed
 
     self_loops: SelfLoops = "free"
 
@@ -34,7 +34,7 @@ class NoEdges(Pruner):
         check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
-        """Nothing but free self-loops."""
+        """Keep self-loops that are free, and nothing else."""
         source, target = graph.ends()
         free = self.self_loops == "free" and not graph.bipartite
         return outcome(graph, np.equal(source, target) & free, runtime)

@@ -1,4 +1,4 @@
-"""Edges dropped at random over the whole graph, to the exact share."""
+"""Keep an exact share of the edges at random, over the whole graph."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from lsprune.selection.items import Items
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Random(GlobalPruner):
-    """Keeps a random share of the edges, met to the edge in every graph.
+    """Keep a random share of the edges, exact to the edge in every graph.
 
     Args:
         keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
-        side: whose degree `k` refers to. The rest as for every pruner.
+        side: whose degree `k` refers to. For the other options see `LSP`.
 
     >>> Random(keep=0.5)
     Random(keep=0.5)
     """
 
     name: ClassVar[str] = "random"
-    about: ClassVar[str] = "a random share of all edges, exact"
+    about: ClassVar[str] = "an exact random share of all edges"
 
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
-        """The draws themselves."""
+        """Return the random draws of the edges."""
         return items.draw

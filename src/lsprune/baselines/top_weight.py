@@ -1,4 +1,4 @@
-"""The heaviest edges of each owner: what one does when edges come with a weight."""
+"""Keep the edges of largest weight of each owner, for graphs whose edges have weights."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from lsprune.selection.choose import KeySource
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TopWeight(LocalPruner):
-    """Every owner keeps its k edges of largest weight, equal ones by a hash of the neighbour.
+    """Every owner keeps its k edges of largest weight; a hash of the neighbour breaks ties.
 
-    Weights are one column of `edge_attr`, compared exactly in its own type. Columns that a file reader joins share one
-    type (int64 beside float64 becomes float64): read a column of numbers beyond 2^53 alone. Of distances, give the
-    negative.
+    Weights are a column of `edge_attr`, compared exactly in its own type. A file reader joins several columns in one
+    type (int64 and float64 become float64): read a column of integers beyond 2^53 alone. Negate distances, so that
+    short edges are kept.
 
     Args:
-        column: which column of `edge_attr`; None if it has only one.
+        column: number of the column of `edge_attr`; None if it has only one.
 
     >>> TopWeight(k=3)
     TopWeight(k=3)
     """
 
     name: ClassVar[str] = "top-weight"
-    about: ClassVar[str] = "the k edges of largest weight (edge_attr) per owner"
+    about: ClassVar[str] = "the k edges per owner with the largest weight (a column of edge_attr)"
 
     column: int | None = None
 
@@ -43,36 +43,41 @@ class TopWeight(LocalPruner):
 
     @property
     def needs(self) -> Needs:
-        """Say that the edge attributes are compared as they are."""
+        """Say that edge attributes are compared in their own type."""
         return Needs(edge=True, own_type=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
-        """The weight as key, turned round."""
+        """Return keys that fall as the weight rises."""
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
 
-        def of(lo: int, hi: int) -> Array:
+        def keys_of_owners(lo: int, hi: int) -> Array:
             ids = owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi]))
             return descending(weights[ids], ids)
 
-        return KeySource.of_edges(of)
+        return KeySource.of_edges(keys_of_owners)
 
     def _weights(self, graph: Graph) -> Array:
+        """Return the column of weights; raise GraphError if there is none such."""
         values: Any = graph.edge_attr
         if values is None:
             raise GraphError("the graph has no edge attributes (edge_attr), which top-weight needs as weights")
         columns = math.prod(values.shape[1:])
         if self.column is None and columns != 1:
             raise GraphError(f"edge_attr must have one column for top-weight, got {columns}; choose one with column=")
-        at = self.column or 0
-        if at >= columns:
-            raise GraphError(f"edge_attr must have a column {at} for top-weight, got {columns} columns")
+        column = self.column or 0
+        if column >= columns:
+            raise GraphError(f"edge_attr must have a column {column} for top-weight, got {columns} columns")
         if hasattr(values, "tocsr"):
-            return np.asarray(values.tocsc()[:, [at]].toarray()[:, 0])
-        return np.asarray(values.reshape(values.shape[0], columns)[:, at])
+            return np.asarray(values.tocsc()[:, [column]].toarray()[:, 0])
+        return np.asarray(values.reshape(values.shape[0], columns)[:, column])
 
 
 def descending(weights: Array, ids: Array) -> Array:
-    """int64 keys of the edges `ids` that fall as the weights rise: exact for every type, equal for 0.0 and -0.0."""
+    """Return int64 keys that fall as the weights rise: exact for every type, equal for 0.0 and -0.0.
+
+    Args:
+        ids: the edges, for error messages.
+    """
     if weights.dtype.kind == "u" and weights.dtype.itemsize == 8:
         return ~(weights ^ np.uint64(1 << 63)).view(np.int64)
     if weights.dtype.kind != "f":
@@ -85,6 +90,6 @@ def descending(weights: Array, ids: Array) -> Array:
         raise GraphError(f"edge_attr must be finite, got {weights[row]} in row {int(ids[row])}")
     if weights.dtype.itemsize > 8 and np.any(double != weights):
         raise GraphError(f"edge_attr must be float64 or narrower for top-weight, got {weights.dtype}")
-    # As integers, the bits of floats >= 0 are in the order of the floats, those below in the opposite one.
+    # Read as integers, the bit patterns of floats >= 0 are in the order of the floats, those of negative ones reversed.
     bits = double.view(np.int64)
     return np.asarray(~np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits))

@@ -1,4 +1,4 @@
-"""Hash families, one a file. To add one: write the file, add its class to FAMILIES."""
+"""Hash families, one per file. To add one: write the file and add its class to FAMILIES."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def family(spec: str | Mapping[str, Any]) -> Family:
     known = {f.name for f in fields(kind)}
     for name in table:
         if name not in known | {"name"}:
-            has = ", ".join(sorted(known)) or "none"
-            raise OptionError(f"{name} is not an option of hash {kind.name}; it has {has}")
+            listed = ", ".join(sorted(known)) or "none"
+            raise OptionError(f"{name} is not an option of hash {kind.name}; it has {listed}")
     options = {name: family(value) if isinstance(value, Mapping) else value for name, value in table.items()}
     options.pop("name")
     return kind(**options)

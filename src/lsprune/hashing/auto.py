@@ -1,4 +1,4 @@
-"""Choose family, options and parts from the data, by what stays the same under noise; see `pruners.calibrate`."""
+"""Stand in for the hash family that `fit` chooses by stability under noise; see `lsprune.pruners.calibration`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from lsprune.needs import Needs
 
 @dataclass(frozen=True, kw_only=True)
 class Auto(Family):
-    """A stand-in: `fit` puts the family and attributes in its place under which noisy copies keep the same edges best.
+    """A stand-in that `fit` replaces by the family and attributes under which noisy copies keep most edges in common.
 
-    Number of bits, length of bins and thresholds are chosen too. Where no owner has two edges there is nothing to
-    compare: `fit` takes a plain projection, of the edge's attributes if there are any.
+    The options of the family are chosen too: number of bits, length of bins, thresholds. If no owner has two edges
+    there is nothing to compare, and `fit` takes a plain projection, of the edge attributes if there are any.
 
     Args:
         noise: standard deviation of the noise, in standard deviations of each column.
@@ -26,8 +26,7 @@ class Auto(Family):
     """
 
     name: ClassVar[str] = "auto"
-    about: ClassVar[str] = "the family and attributes that are most stable under noise, found by fit"
-
+    about: ClassVar[str] = "chosen by fit: the family and attributes that are most stable under noise"
     chosen_by_fit: ClassVar[bool] = True
 
     noise: float = 0.3
@@ -37,9 +36,9 @@ class Auto(Family):
 
     @property
     def needs(self) -> Needs:
-        """Say that `fit` chooses on edges of the graph."""
+        """Say that `fit` compares families on edges of the graph."""
         return Needs(fit_edges=True, fit_bytes=LEARN_BYTES)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Raise OptionError: `fit` puts another family in place of this one."""
+        """Raise OptionError: `fit` must replace this family first."""
         raise OptionError("hash='auto' must be fitted first")

@@ -1,7 +1,8 @@
-"""What a hash family is: attributes of edges in, one integer key per edge and step out; the smallest key wins.
+"""The contract of a hash family: from the attributes of edges to an integer key per edge and step; the smallest wins.
 
-To add a family: one file here with a frozen dataclass derived from `Family`, and its class in `hashing/__init__.py`;
-from outside, `lsprune.register`. The contract tests, the command line and the docs read that registry.
+To add a family to lsprune: write a file here with a frozen dataclass derived from `Family`, and add the class to
+`hashing/__init__.py`. To add one from your own code: `lsprune.register`. The contract tests, the command line and the
+docs read that registry.
 """
 
 from __future__ import annotations
@@ -18,35 +19,35 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import LOG_KEY_UNIT
 
-STEPS = 16  # functions computed at a time: one cache line of int32 keys
-LEARN_BYTES = 1 << 30  # that learning from up to a million rows takes
+STEPS = 16  # functions computed at a time: their int32 keys fill a cache line
+LEARN_BYTES = 1 << 30  # memory to learn from up to a million rows
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """All that a family may look at."""
+    """What a family may use to compute keys."""
 
     owned: Owned
     parts: Mapping[str, Part]  # empty for a family that needs no attributes
     scales: Mapping[str, Scale]
     normalised: bool  # attributes are L2-normalised, centred and scaled; else raw values
     seed: int
-    total: int  # number of steps that the pruner may take in all: its k, if it has one
-    needed: int  # number of steps that some owner takes
-    functions: int  # number of functions whose keys will be asked for
+    total: int  # largest number of steps of an owner: the k of the pruner, if it has one
+    needed: int  # number of steps that are used: no owner of this graph takes more
+    functions: int  # number of functions whose keys will be computed
     neighbours: int  # number of nodes on the neighbour side
-    neighbour_base: Array  # [neighbours] first id of each one's graph, or empty for a single graph
+    neighbour_base: Array  # [neighbours] first id of the graph of each node; empty for a single graph
     runtime: Runtime
     learned: Array | None = None  # what the family's `learn` returned
     log_keys: bool = False  # keys must be log2(-log U), to which the logarithms of weights can be added
-    cache: dict[str, Any] = field(default_factory=dict)  # for what a family needs in every block of functions
+    cache: dict[str, Any] = field(default_factory=dict)  # for results that every block of functions needs
 
 
 @dataclass(frozen=True, eq=False)
 class NodeKeys:
     """Keys that depend on the neighbour alone: `table[neighbour, z]` int32, 8 or 16 columns.
 
-    The table may be overwritten when the keys of other functions are asked for.
+    The table may be overwritten when the keys of other functions are computed.
     """
 
     table: Array
@@ -54,7 +55,7 @@ class NodeKeys:
 
 @dataclass(frozen=True, eq=False)
 class EdgeKeys:
-    """Keys of any kind: `of(lo, hi)` returns int64 `[slots of the owners lo..hi, steps]`."""
+    """Keys that depend on the edge: `of(lo, hi)` returns int64 `[slots of the owners lo..hi, steps]`."""
 
     of: Callable[[int, int], Array]
 
@@ -78,47 +79,51 @@ class Family(ABC):
 
     @property
     def needs_k(self) -> bool:
-        """Whether the keys depend on the number of functions, so that a share of edges cannot be asked for."""
+        """Whether the keys depend on the number of functions, so that the pruner needs `k` and cannot take `keep`."""
         return False
 
     @property
     def has_codes(self) -> bool:
-        """Whether the keys are those of `uniform`: random numbers that belong to a code."""
+        """Whether keys are hashes of a code (see `uniform`), so that edges with the same code share a key."""
         return False
 
     @property
     def needs(self) -> Needs:
-        """Say what the keys are made of besides attributes; keys of `needs.key_table` are made once a neighbour."""
+        """Say what the keys depend on besides attributes; with `key_table` they are computed once per neighbour."""
         return Needs(key_table=True, fit_bytes=LEARN_BYTES if self.learns else 0)
 
     def log_unit(self, view: View) -> int:
-        """Return what to add to the keys of a view with `log_keys` for half the weight; 0 if it takes no weights."""
+        """Return what half the weight adds to a key of a view with `log_keys`; 0 if keys cannot be weighted."""
         return LOG_KEY_UNIT if self.has_codes else 0
 
     def uses(self, parts: Collection[str]) -> frozenset[str]:
-        """Return those parts of the description of an edge that decide between the edges of one owner."""
+        """Return the parts that can change which edges of an owner are kept."""
         return frozenset(parts)
 
     def with_codes(self, view: View) -> Family:
-        """Return this family, or one like it whose keys are codes that similar edges share; see `Both`."""
+        """Return this family, or a variant whose keys are codes that similar edges share; see `Both`."""
         return self
 
     def missing_parts(self, parts: Collection[str]) -> str:
-        """Say what this family needs and these parts do not offer, and what to use instead; empty if nothing."""
+        """Say which attributes are missing and what to use instead, for an error message; empty if none are."""
         return ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the name and the options as plain data; a family among them likewise."""
+        """Return the name and the options as plain data; options that are families become such tables too."""
         options = {f.name: getattr(self, f.name) for f in fields(self)}
         plain = {name: value.to_dict() if isinstance(value, Family) else value for name, value in options.items()}
         return {"name": self.name, **plain}
 
     def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
-        """Say what is wrong with a learned array, read from a file, for parts of these widths; empty if nothing."""
+        """Say what is wrong with a learned array that was read from a file; empty if nothing.
+
+        Args:
+            dims: number of columns of each part.
+        """
         return "" if learned is None else f"hash {self.name} learns nothing"
 
     def learn(self, view: View) -> Array:
-        """Return what the keys need to know of the training graphs: a small integer array."""
+        """Return what the family learns from the training graphs, as a small integer array."""
         raise NotImplementedError
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Bins of several lengths: a coarse bin of a projection is min-hashed, finer ones decide within it."""
+"""Multi-resolution projection: min-hash of a coarse bin of a random projection, finer bins break ties."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from lsprune.hashing.keys import spread_of, sums_of
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import OFFSET, WEIGHT, WORD, draw
 
-_BITS = 60  # of a key; each level has its part
-MOST_QUANTA = 1 << 62  # length of a bin in the units of sums: the two together fit 63 bits
+_KEY_BITS = 60  # shared equally by the levels
+MAX_BIN_QUANTA = 1 << 62  # length of a bin in the units of sums, so that sum + offset fits 63 bits
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bins(Family):
     """Multi-resolution projection: the key is the min-hash of a coarse bin, then of finer and finer ones within it.
 
-    Unlike LSP-P, no end of the projection is preferred: which bin comes first is chance, the same in every
+    Unlike LSP-P, neither end of the projection is preferred: the order of the bins is random, and the same in every
     neighbourhood.
 
     Args:
-        length: of the coarsest bins, in standard deviations of the projection.
-        levels: each has bins half as long as the one before.
+        length: length of the coarsest bins, in standard deviations of the projection.
+        levels: number of levels; each has bins half as long as the one before.
 
     >>> Bins(length=2.0, levels=2)
     Bins(length=2.0, levels=2)
@@ -48,7 +48,7 @@ class Bins(Family):
         set_whole(self, "levels", 1, 6, "a whole number in [1, 6]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)
         weights = {
             role: normal(
@@ -57,13 +57,13 @@ class Bins(Family):
             for role in view.parts
         }
         deviation = spread_of(view)
-        if not self.length < MOST_QUANTA / deviation:
+        if not self.length < MAX_BIN_QUANTA / deviation:
             raise OptionError(
-                f"length must be less than {MOST_QUANTA / deviation:.3g} for these attributes, got {self.length}"
+                f"length must be less than {MAX_BIN_QUANTA / deviation:.3g} for these attributes, got {self.length}"
             )
         coarse = max(round(self.length * deviation), 1 << (self.levels - 1))
         offsets = np.array([int(draw(view.seed, OFFSET, int(step))) % coarse for step in steps], np.int64)
-        bits = _BITS // self.levels
+        bits = _KEY_BITS // self.levels
 
         def finish(sums: Array) -> Array:
             key = np.zeros(sums.shape, np.int64)

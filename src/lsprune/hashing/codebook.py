@@ -1,7 +1,7 @@
-"""LSP-Q: attributes are replaced by the nearest word of a codebook that `fit` learned, and the word is min-hashed.
+"""LSP-Q: vector quantisation with a codebook that `fit` learns, then min-hash of the nearest word.
 
-Two noisy copies of an edge have the same word as long as the words lie where the data does, so that the same edge is
-kept in both. Everything is integers: the rows, the words (rounded means), the distances and the keys.
+Words are learned from the data, so two noisy copies of an edge mostly have the same word, and the same edges are kept
+in both. Rows, words (rounded means), distances and keys are all integers.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from lsprune.checks import MOST_WHOLE, set_whole
 from lsprune.errors import GraphError
 from lsprune.graph import Array
 from lsprune.hashing.base import EdgeKeys, Family, Keys, View
-from lsprune.hashing.codebook_training import learned_words
+from lsprune.hashing.codebook_training import train_words
 from lsprune.hashing.keys import in_blocks, of_nodes, uniform
 from lsprune.hashing.quantised_rows import row_blocks, width, width_of
 from lsprune.numeric.random_numbers import SAMPLE, WORD, draw, mix64
 
-MOST = 1 << 20  # distinct rows that a codebook is learned from
-EXACT = 1 << 12  # distinct rows that may each be a word, where they come four times on average
+MAX_SAMPLED_ROWS = 1 << 20  # distinct rows that a codebook is learned from
+MAX_EXACT_WORDS = 1 << 12  # up to so many distinct rows are the words themselves, if each occurs 4 times on average
 
 
 @dataclass(frozen=True, kw_only=True)
 class Codebook(Family):
-    """LSP-Q: the key is a random number that belongs to the nearest word of a learned codebook.
+    """LSP-Q: the key is a hash of the nearest word of a learned codebook.
 
     Args:
-        words: number of words; None: chosen from the data, such that rows and their nearest other rows agree best.
-        iterations: rounds of k-means.
+        words: number of words; None: chosen by `fit`, such that similar rows share a word as often as possible.
+        iterations: maximum number of k-means iterations.
 
     >>> Codebook(words=1024)
     Codebook(words=1024, iterations=2)
@@ -51,36 +51,39 @@ class Codebook(Family):
         set_whole(self, "iterations", 1, MOST_WHOLE, "a whole number in [1, 2^63)")
 
     def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
-        """Words are rows of small integers, as wide as those of the parts."""
+        """Say what is wrong with the words of a codebook that was read from a file; empty if nothing."""
         if learned is None:
             return "the words of the codebook are missing"
-        wide, small = width_of(dims.values()), learned.min(initial=0) >= -128 and learned.max(initial=0) <= 127
-        if learned.ndim != 2 or learned.shape[0] > MOST or learned.shape[1] != wide or not small:
-            return f"the words of the codebook must be at most {MOST} rows of {wide} integers in [-128, 127]"
+        columns, in_range = width_of(dims.values()), learned.min(initial=0) >= -128 and learned.max(initial=0) <= 127
+        if learned.ndim != 2 or learned.shape[0] > MAX_SAMPLED_ROWS or learned.shape[1] != columns or not in_range:
+            return (
+                f"the words of the codebook must be at most {MAX_SAMPLED_ROWS} rows of {columns} integers "
+                "in [-128, 127]"
+            )
         return ""
 
     def learn(self, view: View) -> Array:
-        """The words `[count, width]` int16."""
-        rows, total = _distinct(view)
+        """Return the words `[count, width]` int16."""
+        rows, total = _distinct_rows(view)
         if self.words is not None and rows.shape[0] < self.words:
             raise GraphError(
                 f"words must be at most {rows.shape[0]}, the number of distinct attribute rows to learn from, "
                 f"got {self.words}"
             )
-        if self.words is None and rows.shape[0] <= min(EXACT, max(total // 4, 1)):
+        if self.words is None and rows.shape[0] <= min(MAX_EXACT_WORDS, max(total // 4, 1)):
             return rows
-        return learned_words(rows, self.words, self.iterations, view.seed, view.runtime)
+        return train_words(rows, self.words, self.iterations, view.seed, view.runtime)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         if view.learned is None:
             raise GraphError("a codebook must be learned by fit first")
         steps = np.arange(first + 1, first + count + 1)
         table = np.zeros((view.learned.shape[0], 8 if count <= 8 else 16), np.int32)
-        numbers = np.arange(view.learned.shape[0])[:, None]
-        table[:, :count] = uniform(view, draw(view.seed, WORD, steps[None, :], numbers))
+        word_ids = np.arange(view.learned.shape[0])[:, None]
+        table[:, :count] = uniform(view, draw(view.seed, WORD, steps[None, :], word_ids))
         if "words" not in view.cache:
-            view.cache["words"] = _assigned(view)
+            view.cache["words"] = assigned_words(view)
         words = view.cache["words"]
         if list(view.parts) == ["neighbour"]:
             return of_nodes(view, in_blocks(view, words.shape[0], lambda lo, hi: table[words[lo:hi]]))
@@ -88,21 +91,21 @@ class Codebook(Family):
         return EdgeKeys(lambda lo, hi: table[words[indptr[lo] : indptr[hi]], :count].astype(np.int64))
 
 
-def _assigned(view: View) -> Array:
-    """The word of every slot; of every neighbour where its attributes alone are hashed."""
+def assigned_words(view: View) -> Array:
+    """Return the nearest word of every slot, or of every neighbour if its attributes are the only part."""
     assert view.learned is not None
     module = view.runtime.module
     blocks, read = row_blocks(view, module.SEARCH_ROWS)
     out = view.runtime.zeros(blocks[-1][1] if blocks else 0, np.int32)
     if out.size and not view.learned.size:
         raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
-    nearest = module.searcher(view.learned)
+    search = module.searcher(view.learned)
 
-    def one(i: int, _: int) -> None:
+    def assign_block(i: int, _: int) -> None:
         lo, hi = blocks[i]
-        nearest(read(lo, hi), out[lo:hi])
+        search(read(lo, hi), out[lo:hi])
 
-    view.runtime.spread(len(blocks), one, 1)
+    view.runtime.spread(len(blocks), assign_block, 1)
     if list(view.parts) == ["neighbour"]:
         part = view.parts["neighbour"]
         index = part.index
@@ -110,57 +113,60 @@ def _assigned(view: View) -> Array:
     return out
 
 
-def _distinct(view: View) -> tuple[Array, int]:
-    """The distinct rows, at most MOST of them, in an order that depends on nothing but what they hold; how many rows.
+def _distinct_rows(view: View) -> tuple[Array, int]:
+    """Return up to MAX_SAMPLED_ROWS distinct rows, by a hash of their content, and the number of all rows.
 
-    Those with the smallest names: as good as a random sample, and blocks of rows can be looked at in any order.
+    The rows with the smallest hashes are a random sample that does not depend on the order of rows or blocks.
     """
     blocks, read = row_blocks(view)
-    sample, lock = _Smallest(width(view)), Lock()
+    sample, lock = RowSample(width(view)), Lock()
 
-    def one(i: int, _: int) -> None:
+    def add_block(i: int, _: int) -> None:
         rows = read(*blocks[i])
-        names = _names(rows, view.seed)
+        hashes = row_hashes(rows, view.seed)
         with lock:
-            sample.add(names, rows)
+            sample.add(hashes, rows)
 
-    view.runtime.spread(len(blocks), one, 1)
-    nodes = view.parts["neighbour"].index if list(view.parts) == ["neighbour"] else None  # of few categories
-    return sample.rows(), nodes.shape[0] if nodes is not None else blocks[-1][1] if blocks else 0
+    view.runtime.spread(len(blocks), add_block, 1)
+    categories = view.parts["neighbour"].index if list(view.parts) == ["neighbour"] else None
+    return sample.rows(), categories.shape[0] if categories is not None else blocks[-1][1] if blocks else 0
 
 
-class _Smallest:
-    """The rows with the MOST smallest names that have come by, each once."""
+class RowSample:
+    """The distinct rows with the MAX_SAMPLED_ROWS smallest hashes among all rows that were added."""
 
     def __init__(self, width: int) -> None:
-        self.names, self.kept = [np.zeros(0, np.uint64)], [np.zeros((0, width), np.int16)]
+        self.hashes, self.kept = [np.zeros(0, np.uint64)], [np.zeros((0, width), np.int16)]
         self.limit, self.size = np.uint64(2**64 - 1), 0
 
-    def add(self, names: Array, rows: Array) -> None:
-        near = names <= self.limit
-        self.names.append(names[near])
-        self.kept.append(rows[near])
-        self.size += self.names[-1].shape[0]
-        if self.size > 2 * MOST:
+    def add(self, hashes: Array, rows: Array) -> None:
+        """Add rows with their hashes."""
+        within = hashes <= self.limit
+        self.hashes.append(hashes[within])
+        self.kept.append(rows[within])
+        self.size += self.hashes[-1].shape[0]
+        if self.size > 2 * MAX_SAMPLED_ROWS:
             self._compress()
 
     def _compress(self) -> None:
-        names, first = np.unique(np.concatenate(self.names), return_index=True)
-        self.names, self.kept = [names[:MOST]], [np.concatenate(self.kept)[first[:MOST]]]
-        self.size = self.names[0].shape[0]
-        if self.size == MOST:
-            self.limit = self.names[0][-1]
+        hashes, first = np.unique(np.concatenate(self.hashes), return_index=True)
+        self.kept = [np.concatenate(self.kept)[first[:MAX_SAMPLED_ROWS]]]
+        self.hashes = [hashes[:MAX_SAMPLED_ROWS]]
+        self.size = self.hashes[0].shape[0]
+        if self.size == MAX_SAMPLED_ROWS:
+            self.limit = self.hashes[0][-1]
 
     def rows(self) -> Array:
+        """Return the sampled rows, by ascending hash."""
         self._compress()
         return np.ascontiguousarray(self.kept[0])
 
 
-def _names(rows: Array, seed: int) -> Array:
-    """A number of 64 bits for each row, the same for the same content."""
+def row_hashes(rows: Array, seed: int) -> Array:
+    """Return a uint64 hash of the content of each row."""
     factors = draw(seed, SAMPLE, np.arange(rows.shape[1])) | np.uint64(1)
-    names = np.zeros(rows.shape[0], np.uint64)
+    sums = np.zeros(rows.shape[0], np.uint64)
     with np.errstate(over="ignore"):
         for j in range(rows.shape[1]):
-            names += rows[:, j].astype(np.int64).view(np.uint64) * factors[j]
-    return mix64(names)
+            sums += rows[:, j].astype(np.int64).view(np.uint64) * factors[j]
+    return mix64(sums)

@@ -1,4 +1,4 @@
-"""Min-hash of the neighbour's identity: two owners that share neighbours keep the same ones. Needs no attributes."""
+"""Min-hash of the neighbour's id: owners that share neighbours keep the same ones. Needs no attributes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lsprune.numeric.random_numbers import IDENTITY, draw
 
 @dataclass(frozen=True, kw_only=True)
 class Identity(Family):
-    """The key is a random number that belongs to the neighbour, the same in every neighbourhood.
+    """The key is a hash of the neighbour's id, the same in every neighbourhood.
 
     >>> Identity()
     Identity()
@@ -27,7 +27,7 @@ class Identity(Family):
     has_codes: ClassVar[bool] = True
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)[None, :]
 
         def rows(lo: int, hi: int) -> Array:

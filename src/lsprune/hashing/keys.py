@@ -1,4 +1,4 @@
-"""How families make keys: tables of keys, projections and sums in exact integers."""
+"""Compute keys from attributes: random projections, sums over parts and tables of keys, in exact integers."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from lsprune.kernels.threads import spans
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS, log_times
 
-TABLE_ROWS = 1 << 14  # rows of a table made at a time
-MANY_STEPS = 2 * STEPS  # beyond so many, attributes are made integers once and not again for every block of functions
-SUM_COLUMNS = 1 << 10  # that the sums of edge attributes have at most, about
-NOBODY = 2**31 - 1  # no int32 key may reach this
+TABLE_ROWS = 1 << 14  # rows of a table computed at a time
+MAX_UNCACHED_STEPS = 2 * STEPS  # with more, attributes are quantised once and not for every block of functions
+MAX_SUM_COLUMNS = 1 << 10  # of the sums of edge attributes, about
+NO_KEY = 2**31 - 1  # means "no edge" in kernels: all int32 keys are smaller
 
 
 def uniform(view: View, draws: Array) -> Array:
-    """Make keys from uint64 draws: their top 30 bits, or with `race` log2(-log U) in units of 1 / LOG_KEY_UNIT."""
+    """Return keys from uint64 draws: their top 30 bits, or log2(-log U) in units of 1 / LOG_KEY_UNIT if `log_keys`."""
     if not view.log_keys:
-        return (draws >> np.uint64(34)).astype(np.int32)  # below NOBODY
+        return (draws >> np.uint64(34)).astype(np.int32)  # below NO_KEY
     times = log_times(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (FRACTION_BITS - LOG_KEY_BITS)
     return times.astype(np.int32).reshape(draws.shape)
 
 
 def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
-    """<row, weights[z]> for every row of a part: `[R, width]`, int32 where that is exact, else int64."""
-    small = scale.unit and part.rows.dim <= 1 << 17 and width is not None
+    """Return <row, weights[z]> for every row of a part: `[R, width]`, int32 if that is exact, else int64."""
+    fits_int32 = scale.unit and part.rows.dim <= 1 << 17 and width is not None
     centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.project
     if isinstance(part.rows, SparseRows):
         return _project_sparse(view, part.rows, scale, centre, weights)
     shape = (part.rows.count, width or weights.shape[0])
-    out = _reused_table(view, shape) if small else view.runtime.zeros(shape, np.int64)
-    role = next((role for role, known in view.parts.items() if known is part), None)
-    if small and role is not None and view.functions > MANY_STEPS:
+    out = _reused_table(view, shape) if fits_int32 else view.runtime.zeros(shape, np.int64)
+    role = next((name for name, candidate in view.parts.items() if candidate is part), None)
+    if fits_int32 and role is not None and view.functions > MAX_UNCACHED_STEPS:
         q, project_quanta = quantised(view, role), view.runtime.module.project_quanta
         view.runtime.spread(part.rows.count, lambda lo, hi: project_quanta(q[lo:hi], weights, out[lo:hi]), BLOCK_ROWS)
         return out
@@ -50,7 +50,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
 
 
 def _reused_table(view: View, shape: tuple[int, int]) -> Array:
-    """An int32 table to fill, the same for every block of functions: fresh memory costs as much as the keys."""
+    """Return an int32 table that all blocks of functions share: new memory costs as much time as the keys."""
     name = f"table {shape}"
     if name not in view.cache:
         view.cache[name] = view.runtime.zeros(shape, np.int32)
@@ -59,7 +59,7 @@ def _reused_table(view: View, shape: tuple[int, int]) -> Array:
 
 
 def quantised(view: View, role: str) -> Array:
-    """The unit rows of a part as integers, `[R, d]` int8, made once: a quarter of what the attributes take."""
+    """Return the quantised unit rows of a part, `[R, d]` int8, computed once: a quarter of the size of float32."""
     name = f"quantised {role}"
     if name not in view.cache:
         part, scale = view.parts[role], view.scales[role]
@@ -76,22 +76,22 @@ def quantised(view: View, role: str) -> Array:
 def _project_sparse(view: View, rows: SparseRows, scale: Scale, centre: Array, weights: Array) -> Array:
     out, kernel = view.runtime.zeros((rows.count, weights.shape[0]), np.int64), view.runtime.module.project_sparse
 
-    def one(lo: int, hi: int) -> None:
-        parts = rows.compressed(lo, hi)
-        check_row(rows, lo, kernel(*parts, scale.unit, scale.exponent, centre, weights, out[lo:hi]))
+    def project_rows(lo: int, hi: int) -> None:
+        arrays = rows.compressed(lo, hi)
+        check_row(rows, lo, kernel(*arrays, scale.unit, scale.exponent, centre, weights, out[lo:hi]))
 
-    view.runtime.spread(rows.count, one)
+    view.runtime.spread(rows.count, project_rows)
     return out
 
 
 def project_block(view: View, block: Array, scale: Scale, weights: Array, out: Array) -> int:
-    """The same for one block of rows; a row number that is not finite, or -1."""
+    """Write <row, weights[z]> of a block of rows to `out`; return the number of a row that is not finite, or -1."""
     centre = np.array(scale.centre, np.int32)
     return int(view.runtime.module.project(block, scale.unit, scale.exponent, centre, weights, out))
 
 
 def edge_rows(view: View, ids: Array, work: Callable[[Array], int]) -> None:
-    """Call work(rows) on the attribute rows of some edges; raise for the row that it says is not finite."""
+    """Call work(rows) on the attribute rows of edges; raise GraphError if it returns the number of a non-finite row."""
     part = view.parts["edge"]
     block = part.rows.take(part.rows_of(ids))
     if (bad := work(block)) >= 0:
@@ -99,10 +99,10 @@ def edge_rows(view: View, ids: Array, work: Callable[[Array], int]) -> None:
 
 
 def of_nodes(view: View, table: Array) -> Keys:
-    """Keys from a table `[neighbours, count]` of any integer type: the fast kind where they fit int32."""
+    """Return keys from a table `[neighbours, count]` of any integer type: `NodeKeys` if they fit int32."""
     if table.dtype == np.int32 and table.shape[1] in (8, 16):
         return NodeKeys(table)
-    if table.size == 0 or (table.min() >= -(2**31) and table.max() < NOBODY):
+    if table.size == 0 or (table.min() >= -(2**31) and table.max() < NO_KEY):
         padded = view.runtime.zeros((table.shape[0], 8 if table.shape[1] <= 8 else 16), np.int32)
         padded[:, : table.shape[1]] = table
         return NodeKeys(padded)
@@ -111,23 +111,28 @@ def of_nodes(view: View, table: Array) -> Keys:
 
 
 def in_blocks(view: View, count: int, rows: Callable[[int, int], Array]) -> Array:
-    """The table whose rows lo..hi are rows(lo, hi), made in blocks: what they take besides is never all in memory."""
+    """Return the table whose rows lo..hi are rows(lo, hi), computed in blocks to bound the temporary memory."""
     empty = rows(0, 0)
     out = view.runtime.zeros((count, *empty.shape[1:]), empty.dtype)
 
-    def one(lo: int, hi: int) -> None:
+    def fill(lo: int, hi: int) -> None:
         out[lo:hi] = rows(lo, hi)
 
-    view.runtime.spread(count, one, TABLE_ROWS)
+    view.runtime.spread(count, fill, TABLE_ROWS)
     return out
 
 
 def of_sums(
     view: View, tables: Mapping[str, Array], edge: Callable[[Array], Array] | None, finish: Callable[[Array], Array]
 ) -> Keys:
-    """Keys `finish(sum of the parts)`: node parts as tables of their rows, the edge part computed for some edges.
+    """Return keys `finish(sum of the parts)`.
 
-    With the neighbour part alone this is a table; otherwise keys are made for a block of owners at a time.
+    They are a table if the neighbour is the only part; otherwise they are computed for a block of owners at a time.
+
+    Args:
+        tables: the values of each node part, `[rows, count]`.
+        edge: a function from edge ids to the values of the edge part.
+        finish: a function from sums to keys.
     """
     if edge is None and set(tables) == {"neighbour"}:
         part, sums = view.parts["neighbour"], tables["neighbour"]
@@ -137,10 +142,10 @@ def of_sums(
         index = part.index
         return of_nodes(view, in_blocks(view, index.shape[0], lambda lo, hi: finished[index[lo:hi]]))
     owned = view.owned
-    widest = max((table.shape[1] for table in tables.values()), default=SUM_COLUMNS)
-    at_a_time = max(BLOCK_VALUES // widest, 1)
+    widest = max((table.shape[1] for table in tables.values()), default=MAX_SUM_COLUMNS)
+    block_slots = max(BLOCK_VALUES // widest, 1)
 
-    def keys_of(start: int, stop: int, owners: Array) -> Array:
+    def keys_of_slots(start: int, stop: int, owners: Array) -> Array:
         total: Any = None if edge is None else edge(owned.edges(start, stop))
         for role, table in tables.items():
             items = owned.neighbour[start:stop] if role == "neighbour" else owners
@@ -148,19 +153,19 @@ def of_sums(
             total = values if total is None else total + values
         return np.ascontiguousarray(finish(total), dtype=np.int64)
 
-    def of(lo: int, hi: int) -> Array:
+    def keys_of_owners(lo: int, hi: int) -> Array:
         start, stop, owners = int(owned.indptr[lo]), int(owned.indptr[hi]), owned.owners(lo, hi)
-        if stop - start <= at_a_time:
-            return keys_of(start, stop, owners)
-        return np.concatenate(  # a hub: sums may be many times wider than keys
-            [keys_of(start + a, start + b, owners[a:b]) for a, b in spans(stop - start, at_a_time)]
+        if stop - start <= block_slots:
+            return keys_of_slots(start, stop, owners)
+        return np.concatenate(  # a hub: sums may have many times more columns than keys
+            [keys_of_slots(start + a, start + b, owners[a:b]) for a, b in spans(stop - start, block_slots)]
         )
 
-    return EdgeKeys(of)
+    return EdgeKeys(keys_of_owners)
 
 
 def sums_of(view: View, weights: Mapping[str, Array], finish: Callable[[Array], Array]) -> Keys:
-    """Keys `finish(<attributes, weights[z]>)`, over the parts that have weights `[count, dim]`."""
+    """Return keys `finish(<attributes, weights[z]>)`, summed over the parts that have weights `[count, dim]`."""
     tables = {}
     for role, weight in weights.items():
         if role != "edge":
@@ -176,9 +181,9 @@ def sums_of(view: View, weights: Mapping[str, Array], finish: Callable[[Array], 
 
 
 def spread_of(view: View) -> int:
-    """The standard deviation of a random projection of the rows, in the units of its sums.
+    """Return the standard deviation of a random projection of the rows, in the units of its sums.
 
-    Spreads are in 1/32 quanta and weights in 1/32, so that the two cancel out.
+    Column deviations are in 1/32 quanta, and projected sums are too, because weights are in 1/32.
     """
     energy = sum(sum(value * value for value in scale.spread) << (2 * scale.shift) for scale in view.scales.values())
     return max(math.isqrt(energy), 1)

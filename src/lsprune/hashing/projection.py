@@ -18,17 +18,17 @@ from lsprune.hashing.keys import of_nodes, project, spread_of, sums_of
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import ENTRY, OFFSET, WEIGHT, below, draw
 
-FRACTION = 5  # weights are in units of 2^-5
-MOST_ENTRIES = 1 << 20  # entries that a function may be asked to look at
+WEIGHT_FRACTION_BITS = 5  # weights are in units of 2^-5
+MAX_SAMPLED_ENTRIES = 1 << 20  # the largest `sparsity`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Projection(Family):
-    """LSP-P: the key is the attributes' projection on a random direction, cut into bins of length l.
+    """LSP-P: the key is the projection of the attributes on a random direction, cut into bins of length l.
 
     Args:
         l: bin length in the units of the attributes (after L2 normalisation, unless raw); None: no binning.
-        sparsity: entries of the attribute vector that a function looks at, drawn with replacement; None: all.
+        sparsity: number of entries of the attribute vector that each function uses, drawn with replacement; None: all.
 
     >>> Projection(l=1.0)
     Projection(l=1.0, sparsity=None)
@@ -43,19 +43,19 @@ class Projection(Family):
     def __post_init__(self) -> None:
         about = "; it is the bin length"
         set_number(self, "l", lambda length: 0 < length < math.inf, "> 0 or None", none=True, about=about)
-        wanted = f"a whole number in [1, {MOST_ENTRIES}] or None"
-        set_whole(self, "sparsity", 1, MOST_ENTRIES, wanted, none=True)
+        wanted = f"a whole number in [1, {MAX_SAMPLED_ENTRIES}] or None"
+        set_whole(self, "sparsity", 1, MAX_SAMPLED_ENTRIES, wanted, none=True)
 
     def log_unit(self, view: View) -> int:
-        """Return the standard deviation of a projection; weights go with projections that are not cut into bins."""
+        """Return the standard deviation of a projection; 0 with bins or raw values, which cannot be weighted."""
         return spread_of(view) if self.l is None and view.normalised else 0
 
     def uses(self, parts: Collection[str]) -> frozenset[str]:
-        """Leave out the owner if there are no bins: it adds the same to all keys of an owner."""
+        """Leave out the owner if there are no bins: it adds the same number to all keys of an owner."""
         return frozenset(parts) - ({"owner"} if self.l is None else set())
 
     def with_codes(self, view: View) -> Projection:
-        """Return a projection with bins of one standard deviation if this has none: its keys hardly ever repeat."""
+        """Return this with bins of one standard deviation if it has none: keys without bins hardly ever repeat."""
         if self.l is not None:
             return self
         if not view.normalised:
@@ -64,14 +64,15 @@ class Projection(Family):
         if self.sparsity is not None:
             energy = energy * self.sparsity // entries
         scale = view.scales[list(view.parts)[-1]]
-        return replace(self, l=max(math.isqrt(energy), 1) / 2.0 ** (scale.exponent + scale.shift + FRACTION))
+        power = scale.exponent + scale.shift + WEIGHT_FRACTION_BITS
+        return replace(self, l=max(math.isqrt(energy), 1) / 2.0**power)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         weights = self._weights(view, first, count)
         if self.l is None:
-            weights.pop("owner", None)  # the same for all edges of an owner: without bins it decides nothing
-        if not weights:  # and if there is nothing else, the tie rule decides everything
+            weights.pop("owner", None)  # without bins it changes nothing, see `uses`
+        if not weights:  # all keys are equal: ties decide
             return of_nodes(view, view.runtime.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32))
         if self.l is None and list(weights) == ["neighbour"] and view.parts["neighbour"].index is None:
             part, scale = view.parts["neighbour"], view.scales["neighbour"]
@@ -79,7 +80,7 @@ class Projection(Family):
         return sums_of(view, weights, self._bins(view, first, count))
 
     def _weights(self, view: View, first: int, count: int) -> dict[str, Array]:
-        """Integer weights `[count, d]` of each part, keyed by (seed, function, part, coordinate)."""
+        """Return integer weights `[count, d]` of each part, drawn by (seed, function, part, coordinate)."""
         step = np.arange(first + 1, first + count + 1)[:, None]
         dims = {role: view.scales[role].dim for role in view.parts}
         if self.sparsity is None:
@@ -88,16 +89,17 @@ class Projection(Family):
                 for role, dim in dims.items()
             }
         total = sum(dims.values())
-        which = np.arange(self.sparsity)[None, :]
-        at = below(draw(view.seed, ENTRY, step, which), total)  # with replacement: two draws of an entry add up
-        flat = np.zeros((count, total), np.int16)
-        np.add.at(flat, (np.arange(count)[:, None], at), normal(draw(view.seed, WEIGHT, step, which)))
+        numbers = np.arange(self.sparsity)[None, :]
+        entries = below(draw(view.seed, ENTRY, step, numbers), total)
+        flat = np.zeros((count, total), np.int16)  # with replacement: the weights of an entry drawn twice add up
+        np.add.at(flat, (np.arange(count)[:, None], entries), normal(draw(view.seed, WEIGHT, step, numbers)))
         borders = np.cumsum([0, *dims.values()])
         return {role: np.ascontiguousarray(flat[:, borders[i] : borders[i + 1]]) for i, role in enumerate(dims)}
 
     def _bins(self, view: View, first: int, count: int) -> _Bins:
+        """Return the bins of the functions first+1 .. first+count, in quanta."""
         scale = view.scales[list(view.parts)[-1]]
-        power = scale.exponent + scale.shift + FRACTION
+        power = scale.exponent + scale.shift + WEIGHT_FRACTION_BITS
         if self.l is None:
             return _Bins(None, 0)
         length = round(min(self.l * 2.0**power, 2.0**62))
@@ -109,13 +111,13 @@ class Projection(Family):
         return _Bins(np.array(self._offsets(draws, length, power), np.int64), length)
 
     def _offsets(self, draws: list[int], length: int, power: int) -> list[int]:
-        """Return b of each function in quanta, uniform in [0, l], from uint64 draws."""
+        """Return the offset b of each function in quanta, uniform in [0, l], from uint64 draws."""
         return [(value * length) >> 64 for value in draws]
 
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """floor((sum + offset) / length) in integers, or the sum itself."""
+    """The function from sums to keys: floor((sum + offset) / length), or the sum itself without bins."""
 
     offsets: Array | None
     length: int

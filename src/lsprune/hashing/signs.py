@@ -1,4 +1,4 @@
-"""SimHash: the signs of several random projections are a code, and the code is min-hashed."""
+"""SimHash: the signs of several random projections form a code, and the code is min-hashed."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from lsprune.numeric.random_numbers import SIGN, WORD, draw
 
 @dataclass(frozen=True, kw_only=True)
 class Signs(Family):
-    """SimHash: the key is a random number that belongs to the signs of the attributes' projections.
+    """SimHash: the key is a hash of the signs of random projections of the attributes.
 
     Args:
-        bits: projections in a code: more tell finer differences apart, and are less stable.
+        bits: number of projections in a code; more distinguish finer differences but are less stable under noise.
 
     >>> Signs(bits=6)
     Signs(bits=6)
@@ -29,7 +29,6 @@ class Signs(Family):
 
     name: ClassVar[str] = "signs"
     about: ClassVar[str] = "SimHash: min-hash of the signs of random projections"
-
     has_codes: ClassVar[bool] = True
 
     bits: int = 8
@@ -38,7 +37,7 @@ class Signs(Family):
         set_whole(self, "bits", 1, 62, "a whole number in [1, 62]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)
         weights = {
             role: normal(

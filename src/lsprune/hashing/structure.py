@@ -1,4 +1,4 @@
-"""Structural signatures: what the graph around a neighbour looks like, for graphs without any attributes."""
+"""Structural signatures of the graph around a neighbour, for graphs without attributes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from lsprune.numeric.random_numbers import SHAPE, WORD, draw, mix64
 
 @dataclass(frozen=True, kw_only=True)
 class Structure(Family):
-    """The key is a random number that belongs to the neighbour's Weisfeiler-Lehman label.
+    """The key is a hash of the neighbour's Weisfeiler-Lehman label.
 
-    A label begins as the bit length of the degree; a round adds the labels of the neighbours, each once for every edge.
-    Neighbours that look alike have the same key, whoever they are: use it where identities mean nothing.
+    The initial label is the bit length of the degree; each round combines it with the labels of the neighbours, counted
+    once per edge. Nodes with the same structure around them share a key, whatever their ids: use it if ids carry no
+    information.
 
     Args:
-        rounds: 0 tells degrees apart, 1 the degrees around, 2 those around these.
+        rounds: number of rounds: 0 distinguishes degrees only, 1 also the degrees of the neighbours, and so on.
 
     >>> Structure(rounds=2)
     Structure(rounds=2)
@@ -38,7 +39,7 @@ class Structure(Family):
 
     @property
     def needs(self) -> Needs:
-        """Say that the edges around the neighbour must be known."""
+        """Say that keys depend on the edges around the neighbour."""
         return Needs(
             key_table=True, scope="neighbourhood", reason="hash structure looks at the edges around a neighbour"
         )
@@ -47,7 +48,7 @@ class Structure(Family):
         set_whole(self, "rounds", 0, 8, "a whole number in [0, 8]")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
-        """Keys of the functions first+1 .. first+count."""
+        """Return the keys of the functions first+1 .. first+count."""
         if "labels" not in view.cache:
             view.cache["labels"] = self._labels(view)
         labels = view.cache["labels"]
@@ -59,24 +60,27 @@ class Structure(Family):
         return of_nodes(view, in_blocks(view, view.neighbours, rows))
 
     def _labels(self, view: View) -> Array:
-        """One uint64 for each neighbour."""
-        # between two kinds of nodes the two sides take turns; on one kind of node they are the same
+        """Return the uint64 label of each neighbour."""
+        # A node has a label as an owner and one as a neighbour; edges lead from one kind to the other.
         owned, owners = view.owned, view.owned.indptr.shape[0] - 1
         counts = owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
-        mine = in_blocks(view, view.neighbours, lambda lo, hi: _degree_labels(counts[lo:hi]))
-        theirs = in_blocks(view, owners, lambda lo, hi: _degree_labels(np.diff(owned.indptr[lo : hi + 1 - (hi == lo)])))
+        labels = in_blocks(view, view.neighbours, lambda lo, hi: _degree_labels(counts[lo:hi]))
+        owner_labels = in_blocks(
+            view, owners, lambda lo, hi: _degree_labels(np.diff(owned.indptr[lo : hi + 1 - (hi == lo)]))
+        )
         for _ in range(self.rounds):
-            mine, theirs = _joined(view, mine, theirs)
-        return mine
+            labels, owner_labels = _refined(view, labels, owner_labels)
+        return labels
 
 
 def _degree_labels(degree: Array) -> Array:
+    """Return a hash of the bit length of each degree."""
     lengths = np.frexp(degree.astype(np.float64))[1]  # exact: the bit length
     return draw(0, SHAPE, lengths)
 
 
-def _joined(view: View, neighbours: Array, owners: Array) -> tuple[Array, Array]:
-    """New labels from one's own and the sum of those at the other ends, which does not depend on their order."""
+def _refined(view: View, neighbours: Array, owners: Array) -> tuple[Array, Array]:
+    """Return new labels of neighbours and owners: from a node's label and the sum of those at the other ends."""
     owned = view.owned
     sums = [view.runtime.zeros(labels.shape[0], np.uint64) for labels in (neighbours, owners)]
     with np.errstate(over="ignore"):
@@ -85,12 +89,14 @@ def _joined(view: View, neighbours: Array, owners: Array) -> tuple[Array, Array]
             owner = owned.owners(lo, hi)
             np.add.at(sums[0], neighbour, mix64(owners[lo:hi])[owner - lo])
             np.add.at(sums[1], owner, mix64(neighbours[neighbour]))
-    return _labelled(view, neighbours, sums[0]), _labelled(view, owners, sums[1])
+    return _combined(view, neighbours, sums[0]), _combined(view, owners, sums[1])
 
 
-def _labelled(view: View, own: Array, sums: Array) -> Array:
+def _combined(view: View, labels: Array, sums: Array) -> Array:
+    """Return a hash of each label and sum."""
+
     def rows(lo: int, hi: int) -> Array:
         with np.errstate(over="ignore"):
-            return mix64(mix64(own[lo:hi]) + sums[lo:hi])
+            return mix64(mix64(labels[lo:hi]) + sums[lo:hi])
 
-    return in_blocks(view, own.shape[0], rows)
+    return in_blocks(view, labels.shape[0], rows)

@@ -1,4 +1,4 @@
-"""LSP-T, binary signatures (paper, section 3.2): every entry against a random threshold, then a digest of the bits."""
+"""LSP-T, binary signatures (paper, section 3.2): compare entries with random thresholds, then digest the bits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lsprune.numeric.random_numbers import CODE, ENTRY, THRESHOLD, draw, mix64
 
 @dataclass(frozen=True, eq=False)
 class Bits:
-    """The bits of some functions: entry `coordinate[z, i]` of part `role[z, i]` against `threshold[z, i]`."""
+    """The bits of several functions z: is entry `coordinate[z, i]` of part `role[z, i]` above `threshold[z, i]`?"""
 
     role: Array  # [count, s] index into PARTS
     coordinate: Array  # [count, s]
     threshold: Array  # [count, s] int64, in quanta
-    code: Array  # [count, s] uint64: what a set bit adds to the signature
+    code: Array  # [count, s] uint64: added to the signature if the bit is set
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +34,9 @@ class Threshold(Family):
 
     Args:
         m: number of bins of the digest.
-        sparsity: entries a signature looks at, drawn without replacement; None: all. Few: one flipped bit changes
-            the whole digest, so long signatures are no better than chance.
-        mean: mean of the thresholds, in deviations of the column (of raw values: in their own unit).
+        sparsity: number of entries in a signature, drawn without replacement; None: all. Use few: one flipped bit
+            changes the whole digest, so that long signatures are no better than random selection.
+        mean: mean of the thresholds, in standard deviations of the column (raw values: in their own unit).
 
     >>> Threshold(sparsity=4)
     Threshold(m=2147483647, sparsity=4, mean=0.0)
@@ -44,6 +44,7 @@ class Threshold(Family):
 
     name: ClassVar[str] = "threshold"
     about: ClassVar[str] = "LSP-T: digest of the bits entry > random threshold"
+    has_codes: ClassVar[bool] = True
 
     m: int = 2**31 - 1
     sparsity: int | None = 6
@@ -55,30 +56,27 @@ class Threshold(Family):
         about = "; it is the mean of the thresholds"
         set_number(self, "mean", lambda mean: abs(mean) < 2**20, "a number in (-2^20, 2^20)", about=about)
 
-    @property
-    def has_codes(self) -> bool:
-        """The digest is a random number that belongs to the bits."""
-        return True
-
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         bits = self._bits(view, range(first + 1, first + count + 1))
-        return additive(view, bits, self._mixed(view, first, count))
+        return keys_of_bits(view, bits, self._digest(view, first, count))
 
-    def _mixed(self, view: View, first: int, count: int) -> Callable[[Array], Array]:
+    def _digest(self, view: View, first: int, count: int) -> Callable[[Array], Array]:
+        """Return the function from signatures to keys."""
         start = draw(view.seed, CODE, np.arange(first + 1, first + count + 1))
         if view.log_keys:
             return lambda sums: uniform(view, mix64(sums.view(np.uint64) ^ start))
-        # % m keeps keys below 2^31 - 1 for the default m: they fit the fast int32 table
+        # With the default m, keys are below 2^31 - 1 and fit the fast int32 table.
         return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
 
     def _bits(self, view: View, steps: range) -> Bits:
+        """Draw the entries and thresholds of these functions."""
         dims = [view.scales[role].dim for role in view.parts]
         ids = np.concatenate([np.arange(dim) for dim in dims])
         roles = np.repeat([PARTS.index(role) for role in view.parts], dims)
         step = np.arange(steps.start, steps.stop)[:, None]
-        chosen = _without_replacement(view.seed, steps, ids, roles, self.sparsity)  # [count, s] ascending
-        role, coordinate = roles[chosen], ids[chosen]
+        entries = _without_replacement(view.seed, steps, ids, roles, self.sparsity)  # [count, s] ascending
+        role, coordinate = roles[entries], ids[entries]
         raw = normal(draw(view.seed, THRESHOLD, step, role, coordinate)).astype(np.int64) + round(self.mean * UNIT)
         return Bits(
             role, coordinate, _thresholds(view, role, coordinate, raw), draw(view.seed, CODE, step, role, coordinate)
@@ -86,7 +84,7 @@ class Threshold(Family):
 
 
 def _without_replacement(seed: int, steps: range, ids: Array, roles: Array, sparsity: int | None) -> Array:
-    """Positions `[steps, s]` of the entries each function looks at: those with the smallest draws, ascending."""
+    """Return the positions `[steps, s]` of the entries of each function: those with the smallest draws, ascending."""
     if sparsity is None or sparsity >= ids.size:
         return np.tile(np.arange(ids.size), (len(steps), 1))
     draws = (draw(seed, ENTRY, step, roles, ids) for step in steps)
@@ -94,7 +92,7 @@ def _without_replacement(seed: int, steps: range, ids: Array, roles: Array, spar
 
 
 def _thresholds(view: View, role: Array, coordinate: Array, raw: Array) -> Array:
-    """Thresholds in quanta, floored (an integer exceeds t when it exceeds floor(t))."""
+    """Return thresholds in quanta, rounded down: an integer exceeds t if and only if it exceeds floor(t)."""
     if not view.normalised:
         exponent = next(iter(view.scales.values())).exponent
         return raw << (exponent - 5) if exponent >= 5 else raw >> (5 - exponent)
@@ -102,24 +100,25 @@ def _thresholds(view: View, role: Array, coordinate: Array, raw: Array) -> Array
     for name, scale in view.scales.items():
         here = role == PARTS.index(name)
         spread[here] = np.array(scale.spread, np.int64)[coordinate[here]]
-    return (raw * spread) >> 10  # thresholds in 1/32 deviations, deviations in 1/32 quanta
+    return (raw * spread) >> 10  # raw: 1/32 of a deviation; spread: deviations in 1/32 quanta
 
 
-def additive(view: View, bits: Bits, finish: Callable[[Array], Array]) -> Keys:
-    """Keys from signatures that add up over the parts: the sum of the codes of the set bits."""
+def keys_of_bits(view: View, bits: Bits, digest: Callable[[Array], Array]) -> Keys:
+    """Return keys `digest(signature)`; a signature is the sum of the codes of the set bits, over all parts."""
     tables = {role: _signatures(view, role, bits) for role in view.parts if role != "edge"}
 
     def edge(ids: Array) -> Array:
-        own, out = _of_part(bits, "edge"), np.zeros((ids.shape[0], bits.role.shape[0]), np.uint64)
-        edge_rows(view, ids, lambda block: _signature_into(view, block, view.scales["edge"], *own, out))
+        edge_bits, out = _of_part(bits, "edge"), np.zeros((ids.shape[0], bits.role.shape[0]), np.uint64)
+        edge_rows(view, ids, lambda block: _signature_into(view, block, view.scales["edge"], *edge_bits, out))
         return out
 
-    return of_sums(view, tables, edge if "edge" in view.parts else None, finish)
+    return of_sums(view, tables, edge if "edge" in view.parts else None, digest)
 
 
 def _of_part(bits: Bits, role: str) -> tuple[Array, Array, Array]:
+    """Return (coordinate, threshold, code) of the bits of one part; bits of other parts have code 0."""
     here = bits.role == PARTS.index(role)
-    used = here.any(axis=0)  # columns in which this part has an entry at all
+    used = here.any(axis=0)  # columns in which some function has a bit of this part
     return (
         np.ascontiguousarray(np.where(here, bits.coordinate, 0)[:, used]),
         np.ascontiguousarray(bits.threshold[:, used]),
@@ -128,18 +127,20 @@ def _of_part(bits: Bits, role: str) -> tuple[Array, Array, Array]:
 
 
 def _signatures(view: View, role: str, bits: Bits) -> Array:
-    part, scale, own = view.parts[role], view.scales[role], _of_part(bits, role)
+    """Return what each row of a node part adds to the signatures, `[rows, count]` uint64."""
+    part, scale, part_bits = view.parts[role], view.scales[role], _of_part(bits, role)
     out = view.runtime.zeros((part.rows.count, bits.role.shape[0]), np.uint64)
 
-    def one(block: Array, lo: int, hi: int) -> int:
-        return _signature_into(view, block, scale, *own, out[lo:hi])
+    def fill(block: Array, lo: int, hi: int) -> int:
+        return _signature_into(view, block, scale, *part_bits, out[lo:hi])
 
-    view.runtime.over_rows(part.rows, one)
+    view.runtime.over_rows(part.rows, fill)
     return out
 
 
 def _signature_into(
     view: View, block: Array, scale: Scale, entry: Array, threshold: Array, code: Array, out: Array
 ) -> int:
+    """Write the signatures of a block of rows to `out`; return the number of a row that is not finite, or -1."""
     centre = np.array(scale.centre, np.int32)
     return int(view.runtime.module.signature(block, scale.unit, scale.exponent, centre, entry, threshold, code, out))

@@ -31,7 +31,7 @@ from lsprune.files.manifest import Entry, Manifest, compare, verify_input
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows
 from lsprune.graph import Array, Graph, Grouped, Owned, oriented
-from lsprune.hashing.keys import MANY_STEPS
+from lsprune.hashing.keys import MAX_UNCACHED_STEPS
 from lsprune.kernels import Runtime, plain, runtime
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.append_file import AppendFile
@@ -505,7 +505,7 @@ class _Job:
         places = 4 if self.counted.edges < 2**31 else 8
         pairs = 2 if self.pruner.symmetric else 1
         slots = self.counted.slots * (pairs * (2 + 2 * (ends + places)) + 1)
-        quantised = 0 if self.pruner.rules.k is not None and self.pruner.rules.k <= MANY_STEPS else width
+        quantised = 0 if self.pruner.rules.k is not None and self.pruner.rules.k <= MAX_UNCACHED_STEPS else width
         self.disk = slots + self.counted.edges * (2 + _attr_bytes(edges)) + self.nodes * (8 * 12 + quantised)
         written = sum(path.stat().st_size for path in edges.inputs)
         self.say(

@@ -29,7 +29,7 @@ from lsprune.pruners.fitted import FittedLSP
 from lsprune.pruners.trials import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
 from lsprune.selection.owners import group
 from lsprune.weights import Similarity
-from lsprune.weights.surroundings import comparable, noisy_cosines, surrounding_edges
+from lsprune.weights.surroundings import comparable, count_surrounding_edges, noisy_cosines
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -171,7 +171,7 @@ def _similarity_overlap(pruner: LSP, graph: Graph, run: Runtime) -> float:
     if not comparable(graph) or not steps:
         return -1.0
     slots = sample_slots(graph, owned, pruner.seed, steps, most, MAX_OWNER_EDGES)
-    while most > MIN_TRIAL_EDGES and surrounding_edges(owned, slots) > MAX_SURROUNDING_EDGES:
+    while most > MIN_TRIAL_EDGES and count_surrounding_edges(owned, slots) > MAX_SURROUNDING_EDGES:
         most //= 2
         slots = sample_slots(graph, owned, pruner.seed, steps, most, MAX_OWNER_EDGES)
     slots = slots_in_order(graph, owned, slots)

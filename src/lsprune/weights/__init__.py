@@ -1,4 +1,4 @@
-"""Edge weights, one a file. To add one: write the file, add its class to WEIGHTS."""
+"""Edge weights, one per file. To add one: write the file and add its class to WEIGHTS."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from lsprune.weights.jaccard import Jaccard
 from lsprune.weights.similarity import Similarity
 
 WEIGHTS: Registry[Weight] = Registry("weights", Degree, Jaccard, Similarity, Column, AutoWeight)
-_COLUMN = re.compile(r"(edge|neighbour)(?::([0-9]{1,9}))?")
+_COLUMN_SPEC = re.compile(r"(edge|neighbour)(?::([0-9]{1,9}))?")
 
 
 def weight(spec: Any) -> Weight | None:
-    """Build a weight from itself, a name, a short form such as "degree:power=0.4" or "edge:2", or a table.
+    """Build a weight from a name, a short form such as "degree:power=0.4" or "edge:2", or a table.
+
+    A weight, or None, is returned as it is.
 
     >>> weight("degree"), weight("edge:2"), weight("degree:power=0.4"), weight({"name": "degree", "power": 0.4})
     (Degree(power=1.0), Column(power=1.0, part='edge', column=2), Degree(power=0.4), Degree(power=0.4))
@@ -45,10 +47,10 @@ def weight(spec: Any) -> Weight | None:
 
 def _table(text: str) -> dict[str, Any]:
     """Return the table of a name or short form; "edge", "edge:2" and "neighbour:0" stand for `Column`."""
-    short = _COLUMN.fullmatch(text)
-    if short is None or (short[1] == "neighbour" and short[2] is None):
+    match = _COLUMN_SPEC.fullmatch(text)
+    if match is None or (match[1] == "neighbour" and match[2] is None):
         return parse_spec(text)
-    return {"name": Column.name, "part": short[1], "column": None if short[2] is None else int(short[2])}
+    return {"name": Column.name, "part": match[1], "column": None if match[2] is None else int(match[2])}
 
 
 __all__ = ["WEIGHTS", "AutoWeight", "Column", "Degree", "Jaccard", "PerEdge", "Similarity", "Weight", "weight"]

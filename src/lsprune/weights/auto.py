@@ -1,4 +1,4 @@
-"""Choose from the data whether to prefer similar neighbours; see `pruners.calibration`."""
+"""Stand in for the weight that `fit` chooses: similarity, or none; see `lsprune.pruners.calibration`."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lsprune.weights.base import Weight
 from lsprune.weights.similarity import Similarity
 from lsprune.weights.surroundings import comparable
 
-FIT_BYTES = 1 << 28  # for the surroundings of some edges, with and without noise
+FIT_BYTES = 1 << 28  # memory to compare the surroundings of sampled edges with and without noise
 
 
 @dataclass(frozen=True, kw_only=True)
 class AutoWeight(Weight):
-    """A stand-in: `fit` puts `Similarity` in its place, or no weight.
+    """A stand-in that `fit` replaces by `Similarity` or by no weight.
 
-    Similar neighbours are preferred if less than a third of the edges is kept and noise on the attributes changes
-    little about who is similar. The power is that of `Similarity`.
+    Similar neighbours are preferred if less than a third of the edges is kept, and if noise on the attributes hardly
+    changes which neighbours are similar. The power is that of `Similarity`.
 
     >>> AutoWeight()
     AutoWeight(power=1.0)
     """
 
     name: ClassVar[str] = "auto"
-    about: ClassVar[str] = "similarity where few edges are kept and it is stable under noise, else none; found by fit"
+    about: ClassVar[str] = "chosen by fit: similarity if few edges are kept and it is stable under noise, else none"
     chosen_by_fit: ClassVar[bool] = True
 
     @property
@@ -39,6 +39,6 @@ class AutoWeight(Weight):
         return Needs(scope="neighbourhood", reason=reason, fit_edges=True, fit_bytes=FIT_BYTES)
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
-        """Raise GraphError if attributes that could be compared are not finite."""
+        """Raise GraphError if there are node attributes to compare and they are not finite."""
         if comparable(graph):
             Similarity().check(graph, side, seed, runtime, scales)

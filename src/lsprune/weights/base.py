@@ -1,11 +1,11 @@
-"""What an edge weight is: a positive number for each edge or neighbour; edges of larger weight are preferred.
+"""The contract of an edge weight: a positive number per edge or neighbour; edges of larger weight are preferred.
 
-Keys of families with codes are logarithms of times -log U (consistent weighted sampling): half the weight doubles the
-time, which adds one unit to the key. A projection has no times: there half the weight moves an edge back by one
+Families with codes use consistent weighted sampling: a key is the logarithm of an exponential time -log(U) / weight, so
+half the weight adds one unit to the key. The keys of a projection are not times: there, half the weight adds one
 standard deviation.
 
-To add a weight: one file here with a frozen dataclass derived from `Weight`, and its class in `weights/__init__.py`;
-from outside, `lsprune.register`.
+To add a weight to lsprune: write a file here with a frozen dataclass derived from `Weight`, and add the class to
+`weights/__init__.py`. To add one from your own code: `lsprune.register`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import FRACTION_BITS, log2
 
-_POWER_BITS = 16  # of fraction in a power
-_LOG_BITS = 16  # of fraction in a logarithm when it is multiplied
+_POWER_BITS = 16  # fraction bits of a power
+_LOG_BITS = 16  # fraction bits of a logarithm when it is multiplied
 
 
 @dataclass(frozen=True, eq=False)
 class PerEdge:
-    """One number for each neighbour, each edge in the caller's order, or each slot in the order of the owners."""
+    """A number for each neighbour, or each edge in the caller's order, or each slot; two of the three are None."""
 
     of_neighbour: Array | None = None
     of_edge: Array | None = None
     of_slot: Array | None = None
 
     def of(self, owned: Owned, start: int, stop: int) -> Array:
-        """Return the numbers of some slots."""
+        """Return the numbers of the slots start..stop."""
         if self.of_neighbour is not None:
             return np.asarray(self.of_neighbour[owned.neighbour[start:stop]])
         if self.of_slot is not None:
@@ -54,7 +54,7 @@ class Weight(ABC):
     """A weight for every edge; its fields are its options.
 
     Args:
-        power: the exponent of the weight, in [0, 64]: 0 prefers nothing, larger ones prefer more strongly.
+        power: exponent of the weight, in [0, 64]; 0: no preference, larger: a stronger one.
     """
 
     name: ClassVar[str]
@@ -70,11 +70,11 @@ class Weight(ABC):
 
     @property
     def needs(self) -> Needs:
-        """Say what the weight is made of."""
+        """Say what the weight depends on."""
         return Needs()
 
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
-        """Learn scales from the training graph, by name; most weights learn nothing."""
+        """Return scales learned from the training graph, by name; most weights learn nothing."""
         return {}
 
     def check(  # noqa: B027  (most weights need no attributes)
@@ -83,7 +83,7 @@ class Weight(ABC):
         """Raise GraphError if the graph lacks attributes that this weight needs, or they are not finite."""
 
     def check_attributes(self, graph: Graph, side: str) -> None:  # noqa: B027
-        """Raise GraphError if the graph lacks attributes that are compared; it may have no edges."""
+        """Raise GraphError if the graph lacks attributes that this weight compares, even if it has no edges."""
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return positive numbers (float32 or integers); a subclass defines this or `logs`."""
@@ -93,14 +93,15 @@ class Weight(ABC):
         """Return log2 of the values in fixed point with 32 bits of fraction, int64."""
         values = self.values(graph, view, side)
         return PerEdge(
-            **{place: None if some is None else self._logs(some, view) for place, some in vars(values).items()}
+            **{name: None if array is None else self._logs(array, view) for name, array in vars(values).items()}
         )
 
     def _logs(self, values: Array, view: View) -> Array:
+        """Return log2 of values; raise GraphError unless all are > 0 and finite."""
         column = np.asarray(values)
 
         def block(lo: int, hi: int) -> Array:
-            with np.errstate(over="ignore", under="ignore"):  # what float32 cannot hold is refused here
+            with np.errstate(over="ignore", under="ignore"):  # overflow and underflow are refused below
                 numbers = column[lo:hi].astype(np.float32)
             if numbers.size and not (np.isfinite(numbers).all() and numbers.min() > 0):
                 raise GraphError(f"weights={self!r} must be > 0 and finite in float32")
@@ -112,7 +113,7 @@ class Weight(ABC):
         """Return what to add to the keys of each neighbour, edge or slot.
 
         Args:
-            unit: what half the weight adds to a key, see `Family.log_unit`.
+            unit: what half the weight adds to a key; see `Family.log_unit`.
         """
         power, logs = round(self.power * (1 << _POWER_BITS)), self.logs(graph, view, side, scales)
 
@@ -123,7 +124,7 @@ class Weight(ABC):
 
             return in_blocks(view, values.shape[0], block)
 
-        return PerEdge(**{place: None if some is None else scaled(some) for place, some in vars(logs).items()})
+        return PerEdge(**{name: None if array is None else scaled(array) for name, array in vars(logs).items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the options as plain data."""
@@ -131,7 +132,7 @@ class Weight(ABC):
 
 
 def _scaled(logs: Array, power: int, unit: int) -> Array:
-    """Return logs * power * unit, each in fixed point, rounded down step by step so that 64 bits are enough."""
+    """Return logs * power * unit in fixed point, rounded down after each product so that 64 bits are enough."""
     scaled = ((logs >> (FRACTION_BITS - _LOG_BITS)) * power) >> _LOG_BITS
     return np.asarray((scaled * unit) >> _POWER_BITS)
 
@@ -153,7 +154,7 @@ def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
             in_blocks(view, view.neighbours, lambda lo, hi: table[lo:hi].astype(np.int64) + extra[lo:hi, None]),
         )
 
-    def of(lo: int, hi: int) -> Array:
+    def keys_of_owners(lo: int, hi: int) -> Array:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])
         neighbour, extra = owned.neighbour[start:stop], offsets.of(owned, start, stop)
         if not isinstance(keys, NodeKeys):
@@ -162,4 +163,4 @@ def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
         view.runtime.module.add_to_keys(keys.table, neighbour, extra, out)
         return out
 
-    return EdgeKeys(of)
+    return EdgeKeys(keys_of_owners)

@@ -1,4 +1,4 @@
-"""Prefer edges by a column of their attributes, or of their neighbour's."""
+"""Prefer edges by a column of the edge attributes or of the neighbour's attributes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Column(Weight):
 
     Args:
         part: "edge": a column of `edge_attr`; "neighbour": a column of the neighbour's `x`.
-        column: its number; None if there is only one.
+        column: number of the column; None if there is only one.
 
     >>> Column(column=2)
     Column(power=1.0, part='edge', column=2)
@@ -40,7 +40,7 @@ class Column(Weight):
 
     @property
     def needs(self) -> Needs:
-        """Say that the attributes of the edge or of the neighbour must be known."""
+        """Say that the weight depends on the attributes of the edge or of the neighbour."""
         return Needs(edge=self.part == "edge", neighbour=self.part == "neighbour")
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
@@ -50,6 +50,7 @@ class Column(Weight):
         return PerEdge(of_neighbour=self._column(oriented(side, graph.x_source, graph.x_target)[1], "x"))
 
     def _column(self, rows: Any, name: str) -> Array:
+        """Return the column of dense or sparse attributes; raise GraphError if there is none such."""
         if hasattr(rows, "tocsr"):
             rows = rows.tocsr()
         elif rows is not None:
@@ -61,5 +62,5 @@ class Column(Weight):
             raise GraphError(
                 f"weights={self!r} needs {name} with more than {self.column} columns, got {columns or 'none'}"
             )
-        at = self.column or 0
-        return np.asarray(rows[:, [at]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, at])
+        column = self.column or 0
+        return np.asarray(rows[:, [column]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, column])

@@ -19,9 +19,9 @@ from lsprune.weights.base import PerEdge, Weight
 
 @dataclass(frozen=True, kw_only=True)
 class Degree(Weight):
-    """The weight is 1 / degree^power, where the degree is the number of edges that have the neighbour as theirs.
+    """The weight is 1 / degree^power, where the degree counts the edges that have the node as their neighbour.
 
-    A larger power prefers neighbours of low degree more strongly.
+    With side="in" this is the out-degree of the neighbour.
 
     >>> Degree(power=0.4)
     Degree(power=0.4)
@@ -33,7 +33,7 @@ class Degree(Weight):
 
     @property
     def needs(self) -> Needs:
-        """Say that the degree of the neighbour must be known."""
+        """Say that the weight depends on the degree of the neighbour."""
         return Needs(degree=True, key_table=True)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:

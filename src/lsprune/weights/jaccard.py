@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lsprune.common_neighbours import overlaps
+from lsprune.common_neighbours import OVERLAP_EDGE_BYTES, overlaps
 from lsprune.errors import GraphError
 from lsprune.graph import Graph
 from lsprune.hashing.base import View
@@ -16,8 +16,6 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import log2
 from lsprune.weights.base import PerEdge, Weight
-
-EDGE_BYTES = 140  # that counting common neighbours takes for each edge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,15 +33,15 @@ class Jaccard(Weight):
 
     @property
     def needs(self) -> Needs:
-        """Say that the neighbours of both ends must be known."""
+        """Say that the weight depends on the neighbours of both ends."""
         reason = "weights jaccard compares the neighbours of both ends of an edge"
-        return Needs(scope="neighbourhood", reason=reason, edge_bytes=EDGE_BYTES)
+        return Needs(scope="neighbourhood", reason=reason, edge_bytes=OVERLAP_EDGE_BYTES)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of the similarity of owner and neighbour, for every slot."""
         if graph.bipartite:
             raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
         common, union = overlaps(view.owned, graph.num_nodes, view.runtime, closed=True)
-        values, where = np.unique(np.concatenate([common, union]), return_inverse=True)
-        logs = log2(values, view.runtime)[where]
+        sizes, index = np.unique(np.concatenate([common, union]), return_inverse=True)
+        logs = log2(sizes, view.runtime)[index]
         return PerEdge(of_slot=np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :]))

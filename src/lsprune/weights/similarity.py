@@ -15,9 +15,9 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
 from lsprune.numeric.weighted_sampling import FRACTION_BITS
 from lsprune.weights.base import PerEdge, Weight
-from lsprune.weights.surroundings import COSINE_BITS, ROLE, cosines, described, node_rows, surroundings
+from lsprune.weights.surroundings import COSINE_BITS, ROLE, cosines, node_part, node_rows, surroundings
 
-DOUBLINGS = 16  # of the weight from cosine 0 to cosine 1
+DOUBLINGS = 16  # how often the weight doubles from cosine 0 to cosine 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,19 +31,18 @@ class Similarity(Weight):
     """
 
     name: ClassVar[str] = "similarity"
-    about: ClassVar[str] = "prefer edges whose ends have similar attributes in and around them"
-
+    about: ClassVar[str] = "prefer edges whose ends and their neighbours have similar attributes"
     learns: ClassVar[bool] = True
 
     @property
     def needs(self) -> Needs:
-        """Say that the attributes around both ends must be known."""
+        """Say that the weight depends on the attributes of both ends and of their neighbours."""
         reason = "weights similarity compares the neighbours of both ends of an edge"
         return Needs(neighbour=True, scope="neighbourhood", reason=reason)
 
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
-        """Learn the scale of the node attributes that are compared."""
-        part = described(graph, side, seed, size=sizes.get("neighbour"))
+        """Return the scale of the node attributes that are compared."""
+        part = node_part(graph, side, seed, size=sizes.get("neighbour"))
         scales = fit_scales({ROLE: part}, unit=True, runtime=runtime)
         if graph.num_edges > 1 and not any(scales[ROLE].spread):
             warn("all nodes have the same attributes: no neighbour is more similar than another", ConstantWarning)
@@ -51,19 +50,19 @@ class Similarity(Weight):
 
     def check_attributes(self, graph: Graph, side: str) -> None:
         """Raise GraphError if there are no node attributes to compare."""
-        described(graph, side, 0)
+        node_part(graph, side, 0)
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
         """Raise GraphError if there are no node attributes to compare, or they are not finite."""
-        check_finite({ROLE: described(graph, side, seed, scale=scales.get(ROLE))}, runtime)
+        check_finite({ROLE: node_part(graph, side, seed, scale=scales.get(ROLE))}, runtime)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return 16 times the cosine of the surroundings of owner and neighbour, for every slot."""
-        part = described(graph, side, view.seed, scale=scales[ROLE])
+        part = node_part(graph, side, view.seed, scale=scales[ROLE])
         rows = node_rows(view, part, scales[ROLE])
-        near = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
+        similarity = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
 
         def block(lo: int, hi: int) -> Array:
-            return (near[lo:hi] << (FRACTION_BITS - COSINE_BITS)) * DOUBLINGS
+            return (similarity[lo:hi] << (FRACTION_BITS - COSINE_BITS)) * DOUBLINGS
 
-        return PerEdge(of_slot=in_blocks(view, near.shape[0], block))
+        return PerEdge(of_slot=in_blocks(view, similarity.shape[0], block))
