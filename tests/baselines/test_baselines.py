@@ -48,7 +48,7 @@ def test_neighbourhoods_are_independent():
 
 def test_registry_lists_every_method_with_a_line_about_it():
     assert list(PRUNERS) == [
-        "lsp", "guarded", "random", "local-random", "first", "low-degree", "local-degree", "jaccard", "cosine",
-        "top-weight", "dspar", "effective-resistance", "spanning-forest", "no-edges",
+        "lsp", "guarded", "lsp-paper", "random", "local-random", "first", "low-degree", "local-degree", "jaccard",
+        "cosine", "top-weight", "dspar", "effective-resistance", "spanning-forest", "no-edges",
     ]  # fmt: skip
     assert all(method.about and method.name == name for name, method in PRUNERS.items())

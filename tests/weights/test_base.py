@@ -11,7 +11,7 @@ from graphs import keys_of, random_graph, view_of
 from lsprune import LSP, Graph, GraphError, Identity, OptionError
 from lsprune.hashing import Bins, Projection
 from lsprune.kernels import runtime
-from lsprune.numeric.weighted_sampling import BITS, LOG_KEY_UNIT
+from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_UNIT
 from lsprune.pruners import PaperLSP
 from lsprune.weights import Column, Degree, PerEdge, Similarity, Weight
 from lsprune.weights.base import add_offsets, log2_of_floats
@@ -70,9 +70,9 @@ def test_keys_are_moved_by_the_logarithm_of_the_weight():
 def test_logarithms_of_floats_are_exact_for_powers_of_two_and_near_elsewhere():
     run = runtime(1)
     powers = 2.0 ** np.arange(-140, 128)
-    np.testing.assert_array_equal(log2_of_floats(powers.astype(np.float32), run), np.arange(-140, 128) << BITS)
+    np.testing.assert_array_equal(log2_of_floats(powers.astype(np.float32), run), np.arange(-140, 128) << FRACTION_BITS)
     values = np.random.default_rng(0).uniform(1e-9, 1e9, 5000).astype(np.float32)
-    np.testing.assert_allclose(log2_of_floats(values, run) / 2**BITS, np.log2(values.astype(np.float64)), atol=1e-8)
+    np.testing.assert_allclose(log2_of_floats(values, run) / 2**FRACTION_BITS, np.log2(values.astype(np.float64)), atol=1e-8)
     np.testing.assert_array_equal(log2_of_floats(values, runtime(1, "reference")), log2_of_floats(values, run))
 
 

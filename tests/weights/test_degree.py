@@ -8,7 +8,7 @@ import pytest
 from graphs import view_of
 from lsprune import LSP, Graph
 from lsprune.hashing import Identity
-from lsprune.numeric.weighted_sampling import BITS
+from lsprune.numeric.weighted_sampling import FRACTION_BITS
 from lsprune.weights import Degree
 
 
@@ -63,5 +63,5 @@ def test_logs_are_those_of_the_degree_on_the_neighbours_side(side):
     pruner = LSP(k=1, hash=Identity(), side=side, self_loops="edge", weights=Degree())
     logs = Degree().logs(graph, view_of(pruner, graph), side, {})
     counts = np.bincount(ends[0 if side == "in" else 1], minlength=31)
-    np.testing.assert_allclose(logs.of_neighbour / 2**BITS, np.log2(np.maximum(counts, 1)), atol=1e-8)
+    np.testing.assert_allclose(logs.of_neighbour / 2**FRACTION_BITS, np.log2(np.maximum(counts, 1)), atol=1e-8)
     assert Degree().needs.degree and Degree().needs.scope == "edge"
