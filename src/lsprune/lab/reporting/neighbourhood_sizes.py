@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from lsprune.lab.reporting.method_styles import UNPRUNED
-from lsprune.lab.reporting.records import VARIANCE, Record
+from lsprune.lab.reporting.records import VARIANCE, Record, methods_of
 from lsprune.lab.reporting.statistics import Estimate, estimate
+from lsprune.lab.studies.methods import UNPRUNED, Method
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,14 @@ class NeighbourhoodSizes:
         return sorted({int(hops) for record in self.records for hops in record[VARIANCE]})
 
     @cached_property
+    def defined(self) -> dict[str, Method]:
+        """The methods by name, in the order in which they were run."""
+        return methods_of(self.records, self.dataset)
+
+    @cached_property
     def methods(self) -> list[str]:
         """The methods that pruned, in the order in which they were run."""
-        return [name for name in dict.fromkeys(r["run"]["method"] for r in self.records) if name != UNPRUNED]
+        return [name for name, method in self.defined.items() if method.role != UNPRUNED]
 
     def points(self, method: str, hops: int) -> list[SizePoint]:
         """Return a point for each budget of a method, the smallest share first."""
@@ -57,5 +62,6 @@ class NeighbourhoodSizes:
 
     def unpruned(self, hops: int) -> Estimate | None:
         """Return the variance on the whole graph."""
-        points = self.points(UNPRUNED, hops)
+        name = next((name for name, method in self.defined.items() if method.role == UNPRUNED), "")
+        points = self.points(name, hops)
         return points[-1].variance if points else None
