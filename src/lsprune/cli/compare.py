@@ -72,7 +72,7 @@ def compare_command(
 
     Stopped or killed and started again, it runs only what is missing. Pruners see features and edges, never labels.
 
-    Example: lsprune compare cora.npz --methods random,local-random,lsp-auto --shares 0.1,0.25,0.5 --label y -o cora.html
+    Example: lsprune compare cora.npz --methods random,lsp-projection --shares 0.1,0.25,0.5 --label y -o cora.html
 
     Example: lsprune compare cora.npz --methods "random,(lsp:hash=signs,weights=degree)"
 
@@ -89,9 +89,7 @@ def compare_command(
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
         files = description.files(graph, training.split, training.split_seed)
-        study = user_graph_study(
-            files, methods=split_methods(methods), shares=parsed_shares, **training.keywords()
-        )
+        study = user_graph_study(files, methods=split_methods(methods), shares=parsed_shares, **training.keywords())
         user_graph_dataset(files)  # errors in the files are raised before the first run
         results = Results(out / f"{study.name}.jsonl")
         with open_callbacks(status(study, results)) as callbacks:

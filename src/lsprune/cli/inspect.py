@@ -50,7 +50,7 @@ def inspect_command(
 
     Example: lsprune inspect cora.npz --plot cora.png
 
-    Example: lsprune inspect edges.parquet --features nodes.parquet --label venue --methods lsp-auto,jaccard --shares 0.3
+    Example: lsprune inspect edges.parquet --features nodes.parquet --methods lsp-projection,jaccard --shares 0.3
     """
     with errors():
         from lsprune.lab.survey import plan_trials, profile, run_trial, suggest
@@ -128,7 +128,11 @@ def profile_table(name: str, graph_profile: Profile) -> Table:
 def _direction(graph_profile: Profile) -> str:
     if graph_profile.kind == "symmetric":
         return "symmetric: every edge has its reverse"
-    return graph_profile.kind if graph_profile.kind == "bipartite" else f"directed: {graph_profile.reciprocal:.1%} have their reverse"
+    return (
+        graph_profile.kind
+        if graph_profile.kind == "bipartite"
+        else f"directed: {graph_profile.reciprocal:.1%} have their reverse"
+    )
 
 
 def trial_table(trials: list[Trial]) -> Table:

@@ -143,7 +143,8 @@ def plan_trials(
     """Return the (method, share) pairs to try; raise OptionError for a method that cannot be tried.
 
     Args:
-        methods: names, tables or short forms, see `studies.methods.find_method`; default `METHODS`, or on a graph without attributes methods that need none.
+        methods: names, tables or short forms, see `studies.methods.find_method`; default `METHODS`, or on a graph
+            without attributes methods that need none.
     """
     has_attributes = user_graph.graph.x_target is not None or user_graph.graph.edge_attr is not None
     default = METHODS if has_attributes else tuple(WITHOUT_ATTRIBUTES.get(name, name) for name in METHODS)

@@ -31,17 +31,17 @@ def small(files: UserGraphFiles, **options: object) -> object:
 
 
 def test_the_whole_graph_and_no_edges_are_always_run(files: UserGraphFiles) -> None:
-    runs = small(files, methods=["lsp", "random", "none"], shares=[0.1, 0.5]).runs()
+    runs = small(files, methods=["lsp", "random", "unpruned"], shares=[0.1, 0.5]).runs()
     assert [(run.method, run.keep) for run in runs] == [
-        ("none", None), ("no-edges", None), ("lsp-p", 0.1), ("lsp-p", 0.5), ("random", 0.1), ("random", 0.5),
+        ("unpruned", None), ("no-edges", None), ("lsp-projection", 0.1), ("lsp-projection", 0.5), ("random", 0.1), ("random", 0.5),
     ]  # fmt: skip
 
 
 def test_unknown_names_and_budgets_are_refused(files: UserGraphFiles) -> None:
     with pytest.raises(OptionError, match="methods must be some of lsp, none, .*got 'magic'"):
         method_names(["random", "magic"])
-    with pytest.raises(OptionError, match="methods must have a share for their budget, got 'lsp-t-published'"):
-        small(files, methods=["lsp-t-published"])
+    with pytest.raises(OptionError, match="methods must have a share for their budget, got 'lsp-threshold-published'"):
+        small(files, methods=["lsp-threshold-published"])
     with pytest.raises(OptionError, match="methods must have at least one that prunes, got none"):
         small(files, methods=["no-edges"])
     with pytest.raises(OptionError, match="model must be one of node-gat, .*got 'zinc-pna'"):
@@ -55,7 +55,7 @@ def test_every_model_trains(files: UserGraphFiles, tmp_path: Path, model: str) -
     assert model in models.MODELS
     study, results = small(files, model=model), Results(tmp_path / "r.jsonl")
     assert run_study(study, results, data=files).missing == 0
-    assert [row.method for row in rows(panel_of(study, results))] == ["none", "no-edges", "lsp-p"]
+    assert [row.method for row in rows(panel_of(study, results))] == ["unpruned", "no-edges", "lsp-projection"]
 
 
 def test_only_what_is_missing_is_run(files: UserGraphFiles, tmp_path: Path) -> None:
@@ -66,12 +66,12 @@ def test_only_what_is_missing_is_run(files: UserGraphFiles, tmp_path: Path) -> N
         run_study(small(files, **options), results, data=files, told=lambda run, _: done.append(str(run)))
         return [words.partition(" ")[2] for words in done]
 
-    assert runs() == ["none seed 0", "no-edges seed 0", "lsp-p keep=0.25 seed 0"]
+    assert runs() == ["none seed 0", "no-edges seed 0", "lsp-projection keep=0.25 seed 0"]
     assert runs() == []
     with results.path.open("a") as handle:
         handle.write('{"key": "cut sho')  # killed while writing
     assert runs(methods=["lsp", "random"]) == ["random keep=0.25 seed 0"]
-    assert runs(seeds=2) == ["none seed 1", "no-edges seed 1", "lsp-p keep=0.25 seed 1"]
+    assert runs(seeds=2) == ["none seed 1", "no-edges seed 1", "lsp-projection keep=0.25 seed 1"]
 
 
 def test_another_content_is_another_study_with_other_runs(files: UserGraphFiles) -> None:
@@ -89,7 +89,7 @@ def test_rows_are_means_over_seeds_with_pruning_charged(files: UserGraphFiles, t
     study, results = small(files, seeds=2), Results(tmp_path / "r.jsonl")
     run_study(study, results, data=files)
     none, bare, lsp = rows(panel_of(study, results))
-    records = [one for one in results.read() if one["run"]["method"] == "lsp-p"]
+    records = [one for one in results.read() if one["run"]["method"] == "lsp-projection"]
     assert lsp.test == pytest.approx(fmean(one["test"] for one in records))
     assert lsp.low <= lsp.test <= lsp.high
     assert (lsp.keep, lsp.share, lsp.runs) == (0.25, 0.25, 2)
@@ -103,14 +103,14 @@ def test_rows_are_means_over_seeds_with_pruning_charged(files: UserGraphFiles, t
 
 def test_validation_ranks_the_methods_and_no_test_figure(files: UserGraphFiles, tmp_path: Path) -> None:
     study, results = small(files, methods=["lsp", "random", "dropedge"]), Results(tmp_path / "r.jsonl")
-    val = {"lsp-p": 0.6, "random": 0.7}
+    val = {"lsp-projection": 0.6, "random": 0.7}
     base = {"share": 0.25, "prune_seconds": 0.0, "train_seconds_per_epoch": 0.1, "metric": "accuracy"}
     for run in study.runs():
         score = val.get(run.method, 0.9)
         results.append(
             {"key": run.key, "run": run.to_dict(), "val": score, "test": 1 - score, "higher_is_better": True, **base}
         )
-    assert ranking(panel_of(study, results)) == ["random", "lsp-p"]  # dropedge makes no graph smaller
+    assert ranking(panel_of(study, results)) == ["random", "lsp-projection"]  # dropedge makes no graph smaller
 
 
 def test_without_runs_there_is_no_panel(files: UserGraphFiles, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from lsprune.lab.synthetic_graphs import Samples, Synthetic
 from lsprune.measure import aligned_consistency
 
 TOY = Synthetic(samples=62, classes=3, min_nodes=12, max_nodes=14, connectivity=0.4)
-RUN = Run(study="s", dataset="toy", model="", method="lsp-e", k=2, pairs=7)
+RUN = Run(study="s", dataset="toy", model="", method="lsp-codebook-edge", k=2, pairs=7)
 
 
 @pytest.fixture(autouse=True)
@@ -40,9 +40,9 @@ def graph_of(made: Samples, first: int, last: int) -> Graph:
 @pytest.mark.parametrize(
     ("method", "pruner"),
     [
-        ("lsp-e", LSP(k=2, hash=Codebook(), attributes=("edge",), select="bottom")),
+        ("lsp-codebook-edge", LSP(k=2, hash=Codebook(), attributes=("edge",), select="bottom")),
         ("local-random", LocalRandom(k=2)),
-        ("lsp-t-published", LSP.published("t", k=2, sparsity=8)),
+        ("lsp-threshold-published", LSP.published("t", k=2, sparsity=8)),
     ],
 )
 def test_the_number_is_that_of_the_measure(method, pruner, seed):
@@ -70,9 +70,9 @@ def test_a_record_says_what_it_is_and_is_json():
 
 
 def test_the_whole_graph_is_the_same_edges_and_a_seed_is_another_set():
-    whole = measure(dataclasses.replace(RUN, method="none", k=None))
+    whole = measure(dataclasses.replace(RUN, method="unpruned", k=None))
     assert (whole["overlap"], whole["share"], whole["prune_seconds"]) == (1.0, 1.0, 0.0)
-    first, second = (measure(dataclasses.replace(RUN, method="position", seed=seed)) for seed in (0, 1))
+    first, second = (measure(dataclasses.replace(RUN, method="first", seed=seed)) for seed in (0, 1))
     assert first["overlap"] != second["overlap"]  # the pruner itself has no seed
 
 
@@ -96,8 +96,10 @@ def test_what_cannot_be_compared_is_named():
 
 def test_the_study_runs_and_resumes(tmp_path):
     small, results, done = read("consistency").smoke(), Results(tmp_path / "x.jsonl"), []
-    first = run_study(small.only(methods=["random", "lsp-p"]), results, told=lambda run, _: done.append(run.method))
-    assert (first.total, first.missing, done) == (2, 0, ["random", "lsp-p"])
+    first = run_study(
+        small.only(methods=["random", "lsp-projection"]), results, told=lambda run, _: done.append(run.method)
+    )
+    assert (first.total, first.missing, done) == (2, 0, ["random", "lsp-projection"])
     run_study(small, results, told=lambda run, _: done.append(run.method))
     assert sorted(done) == sorted(small.parts[0].methods)  # none of them twice
     assert all(0 < record["overlap"] < 1 and not math.isnan(record["share"]) for record in results.read())

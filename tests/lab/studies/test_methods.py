@@ -19,7 +19,7 @@ def graph() -> Graph:
 
 def test_names_are_references_and_pruners():
     assert set(PAPER) | set(FRESH) | set(NEEDS_K) <= set(NAMES) == set(REFERENCES) | set(BUDGETED)
-    assert pruner_for("none", None, 0) is None
+    assert pruner_for("unpruned", None, 0) is None
     assert pruner_for("basic", None, 0) is None
     assert not pruner_for("no-edges", None, 0).mask(graph()).any()
 
@@ -44,8 +44,8 @@ def test_a_share_is_met_to_the_edge(method):
 
 
 def test_the_published_presets_look_at_as_many_entries_as_the_run_says():
-    assert pruner_for("lsp-p-published", 2, 0, sparsity=8).hash.sparsity == 8
-    assert pruner_for("lsp-t-published", 2, 0).hash.sparsity == 25
+    assert pruner_for("lsp-projection-published", 2, 0, sparsity=8).hash.sparsity == 8
+    assert pruner_for("lsp-threshold-published", 2, 0).hash.sparsity == 25
 
 
 def test_bad_requests_are_named():

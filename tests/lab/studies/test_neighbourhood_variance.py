@@ -18,7 +18,7 @@ from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training import prepare  # noqa: E402
 from lsprune.measure import neighbourhood_variance  # noqa: E402
 
-RUN = Run(study="s", dataset="toy", model="", method="none", hops=(1, 3))
+RUN = Run(study="s", dataset="toy", model="", method="unpruned", hops=(1, 3))
 
 
 @pytest.fixture(autouse=True)

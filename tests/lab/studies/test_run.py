@@ -7,7 +7,7 @@ import pytest
 
 from lsprune.lab.studies.run import Run
 
-RUN = Run(study="s", dataset="d", model="m", method="lsp-p", k=3)
+RUN = Run(study="s", dataset="d", model="m", method="lsp-projection", k=3)
 
 
 def test_a_key_is_of_the_content_alone_and_never_changes():
@@ -29,5 +29,5 @@ def test_every_field_is_part_of_the_key(name):
 
 
 def test_a_run_in_words():
-    assert str(RUN) == "d lsp-p k=3 seed 0"
-    assert str(dataclasses.replace(RUN, k=None, keep=0.5, target="mu", seed=2)) == "d mu lsp-p keep=0.5 seed 2"
+    assert str(RUN) == "d lsp-projection k=3 seed 0"
+    assert str(dataclasses.replace(RUN, k=None, keep=0.5, target="mu", seed=2)) == "d mu lsp-projection keep=0.5 seed 2"

@@ -25,7 +25,7 @@ from lsprune.lab.studies.run import Run
 from lsprune.lab.studies.study import Part, Study, read, run_study, status
 from lsprune.lab.training import train as training
 
-PART = Part(dataset="d", model="m", k=(1, 2), methods=("none", "random", "lsp-p"))
+PART = Part(dataset="d", model="m", k=(1, 2), methods=("unpruned", "random", "lsp-projection"))
 SMALL = Study(name="toy", title="t", parts=(PART,), seeds=2)
 
 
@@ -57,7 +57,7 @@ def test_every_study_reads_and_has_what_it_needs():
             methods = {method for one in study.parts if one.dataset == part.dataset for method in one.methods}
             assert {"random", "local-random"} <= methods
             assert any(method.startswith("lsp-") for method in methods)
-            assert ("none" in methods) == (name != "consistency") == (not part.pairs)
+            assert ("unpruned" in methods) == (name != "consistency") == (not part.pairs)
             assert bool(part.hops) == (name == "neighbourhood-variance")
             assert bool(part.model) == ("no-edges" in methods)
         keys = [run.key for run in study.runs()]
@@ -70,7 +70,7 @@ def test_runs_are_all_combinations_seed_by_seed():
     runs = SMALL.runs()
     assert [run.seed for run in runs] == [0] * 5 + [1] * 5
     assert [(run.method, run.k) for run in runs[:5]] == [
-        ("none", None), ("random", 1), ("random", 2), ("lsp-p", 1), ("lsp-p", 2),
+        ("unpruned", None), ("random", 1), ("random", 2), ("lsp-projection", 1), ("lsp-projection", 2),
     ]  # fmt: skip
 
 
@@ -110,10 +110,10 @@ def test_smoke_is_small_and_kept_apart():
 
 def test_a_part_of_a_study_has_the_same_keys():
     study = read("qm9")
-    some = study.only(methods=["none", "random"], targets=["mu", "gap"], k=[2])
+    some = study.only(methods=["unpruned", "random"], targets=["mu", "gap"], k=[2])
     runs = some.runs(1)
     assert [(run.target, run.method, run.k) for run in runs] == [
-        ("mu", "none", None), ("mu", "random", 2), ("gap", "none", None), ("gap", "random", 2),
+        ("mu", "unpruned", None), ("mu", "random", 2), ("gap", "unpruned", None), ("gap", "random", 2),
     ]  # fmt: skip
     assert {run.key for run in runs} <= {run.key for run in study.runs()}
     assert {run.epochs for run in study.only(epochs=3).runs(1)} == {3}
@@ -140,16 +140,16 @@ def test_shares_are_budgets_too():
     budgets: dict[str, list[tuple]] = {}
     for run in Study(name="s", title="t", parts=(part,)).runs(1):
         budgets.setdefault(run.method, []).append((run.k, run.keep))
-    assert budgets["none"] == budgets["no-edges"] == budgets["basic"] == [(None, None)]
+    assert budgets["unpruned"] == budgets["no-edges"] == budgets["basic"] == [(None, None)]
     assert budgets["random"] == [(1, None), (None, 0.5), (None, 0.25)]
-    assert budgets["lsp-p"] == [(1, None), (None, 0.5)]
-    assert budgets["lsp-t-published"] == [(1, None)]  # its signature needs k
+    assert budgets["lsp-projection"] == [(1, None), (None, 0.5)]
+    assert budgets["lsp-threshold-published"] == [(1, None)]  # its signature needs k
 
 
 def test_a_file_may_have_parts_that_share_keys(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(
-        "title = 't'\nseeds = 2\nepochs = 7\nk = [1]\nmethods = ['none']\n"
+        "title = 't'\nseeds = 2\nepochs = 7\nk = [1]\nmethods = ['unpruned']\n"
         "[[part]]\ndataset = 'cora'\nmodel = 'planetoid-gat'\n"
         "[[part]]\ndataset = 'cs'\nmodel = 'node-gat'\nepochs = 9\n"
     )

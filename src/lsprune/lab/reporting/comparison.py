@@ -278,7 +278,10 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
         runs,
         tuple(make_comparison(path, *part, records, study=study) for part, records in trained.items()),
         tuple(make_comparison(path, *part, records, study=study) for part, records in overlaps.items()),
-        tuple(NeighbourhoodSizes(dataset, tuple(records)) for dataset, records in sizes.items()),
+        tuple(
+            NeighbourhoodSizes(dataset, records, methods_of(records, f"{path}, {dataset}"))
+            for dataset, records in sizes.items()
+        ),
     )
 
 
@@ -299,4 +302,6 @@ def make_comparison(
     kinds = {(record["metric"], record["higher_is_better"]) for record in records}
     if len(kinds) > 1:
         raise FormatError(f"{path}: the runs on {dataset} have several metrics, {sorted(kinds)}")
-    return Comparison(study or path.stem, dataset, target, *kinds.pop(), dict(cells), methods_of(records, f"{path}, {dataset}"))
+    return Comparison(
+        study or path.stem, dataset, target, *kinds.pop(), dict(cells), methods_of(records, f"{path}, {dataset}")
+    )

@@ -107,7 +107,7 @@ def page_style(method: Method) -> PageStyle:
     place = known.index(method.name) if method.name in known else len(known) + sum(map(ord, method.name)) % 40
     colour, again = place % PAGE_COLOURS, place // PAGE_COLOURS
     # A colour used again has another marker, and so have the similar colours that are five apart.
-    shift = colour + colour // len(PAGE_SHAPES) + again + (0 if method.is_lsp else 2)
+    shift = colour + colour // len(PAGE_SHAPES) + 3 * again + (0 if method.is_lsp else 2)
     shape = PAGE_SHAPES[shift % len(PAGE_SHAPES)]
     return PageStyle(f"h{colour}", shape, "" if method.is_lsp else "dashed")
 

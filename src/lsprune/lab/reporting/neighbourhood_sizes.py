@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from lsprune.lab.reporting.records import VARIANCE, Record, methods_of
+from lsprune.lab.reporting.records import VARIANCE, Record
 from lsprune.lab.reporting.statistics import Estimate, estimate
 from lsprune.lab.studies.methods import UNPRUNED, Method
 
@@ -23,20 +23,20 @@ class SizePoint:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourhoodSizes:
-    """The measurements on one dataset; records are checked."""
+    """The measurements on one dataset; records are checked.
+
+    Args:
+        defined: the methods by name, in the order in which they were run.
+    """
 
     dataset: str
     records: Sequence[Record]
+    defined: dict[str, Method]
 
     @cached_property
     def hops(self) -> list[int]:
         """The numbers of hops within which nodes were counted."""
         return sorted({int(hops) for record in self.records for hops in record[VARIANCE]})
-
-    @cached_property
-    def defined(self) -> dict[str, Method]:
-        """The methods by name, in the order in which they were run."""
-        return methods_of(self.records, self.dataset)
 
     @cached_property
     def methods(self) -> list[str]:

@@ -84,13 +84,22 @@ class Method:
         return self._innermost.get("pruner") == "lsp"
 
     @property
+    def is_paper_preset(self) -> bool:
+        """Whether the pruner is an LSP with options that only the paper has."""
+        return self._innermost.get("pruner") == "lsp-paper"
+
+    @property
     def is_out(self) -> bool:
         """Whether the source of an edge owns it."""
         return self._innermost.get("side") == "out"
 
     def is_in_partner(self, other: Method) -> bool:
         """Return whether the methods are the same, except that the target owns an edge here and the source there."""
-        return not self.is_out and other.is_out and self == replace(other, name=self.name, pruner=_without_side(other.pruner))
+        return (
+            not self.is_out
+            and other.is_out
+            and self == replace(other, name=self.name, pruner=_without_side(other.pruner))
+        )
 
     @property
     def _innermost(self) -> Mapping[str, Any]:

@@ -17,7 +17,9 @@ from lsprune.lab.user_graph import UserGraphFiles
 from lsprune.measure import neighbourhood_variance
 
 
-def measure(run: Run, *, data: str | UserGraphFiles | None = None, callbacks: Iterable[Callback] = ()) -> dict[str, Any]:
+def measure(
+    run: Run, *, data: str | UserGraphFiles | None = None, callbacks: Iterable[Callback] = ()
+) -> dict[str, Any]:
     """The record of one run: `variance` has a number for each of the hops."""
     called = tuple(callbacks)
     parts, pruned = prepare(run, data)

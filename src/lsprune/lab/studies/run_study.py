@@ -62,8 +62,8 @@ def run_study(
     Args:
         seeds: number of seeds, default the study's.
         budget: seconds; a run that would not end in time, if it took as long as the longest so far, is not started.
-        jobs: number of parallel runs, each in its own process; small models leave most of a GPU idle. Times of runs that
-            share a device cannot be compared, so every record has this number.
+        jobs: number of parallel runs, each in its own process; small models leave most of a GPU idle. Times of runs
+            that share a device cannot be compared, so every record has this number.
         data: the folder of local datasets, or the files of the user's graph.
         callbacks: `lab.training.callbacks`, called after every epoch; with several jobs, at the start and end of runs.
         on_record: called with every run and its record.

@@ -104,9 +104,7 @@ def upgrade_line(line: bytes) -> bytes:
 def _upgraded_run(run: Mapping[str, Any]) -> Run:
     method = _method(run["method"], run.get("sparsity", DEFAULT_SPARSITY))
     rest = {name: value for name, value in run.items() if name not in ("method", "sparsity")}
-    return Run(
-        method=method.name, pruner=method.pruner, every_epoch=method.every_epoch, basic=method.basic, **rest
-    )
+    return Run(method=method.name, pruner=method.pruner, every_epoch=method.every_epoch, basic=method.basic, **rest)
 
 
 def _method(old: str, sparsity: int) -> Method:

@@ -49,8 +49,9 @@ enough. The smallest share measured stands for all below it, so the true ratio m
 
 SIDES = """\
 An edge belongs to the node that receives its messages (`side="in"`, our default) or to the node that sends them
-(`side="out"`, as in the paper's runs); the owner chooses which of its edges to keep. The gain of methods with `side="out"`
-over the same method with `side="in"` at the same share, and over k random out-neighbours (points, or units of MAE):"""
+(`side="out"`, as in the paper's runs); the owner chooses which of its edges to keep. The gain of methods with
+`side="out"` over the same method with `side="in"` at the same share, and over k random out-neighbours (points, or units
+of MAE):"""
 
 CONSISTENCY = f"""\
 Two samples of a class have the same edges, with noise on all vectors and a few nodes missing. The number is the mean

@@ -84,7 +84,9 @@ def best_lossless_table(comparisons: Sequence[Comparison], headings: Headings) -
     rows = []
     for comparison in comparisons:
         best = comparison.best_lsp
-        shares = [_lossless(comparison, name) if name else "" for name in (*map(comparison.in_role, RANDOM_BASELINES), best)]
+        shares = [
+            _lossless(comparison, name) if name else "" for name in (*map(comparison.in_role, RANDOM_BASELINES), best)
+        ]
         ratio = comparison.lossless_ratio(best) if best else None
         rows.append(
             [headings.link(comparison), _topology(comparison), *shares, "" if ratio is None else f"{ratio:.2f}"]
@@ -103,7 +105,9 @@ def lossless_table(comparisons: Sequence[Comparison], headings: Headings) -> Ite
         "where topology matters, and their number."
     )
     methods = list(dict.fromkeys(method for comparison in comparisons for method in comparison.methods))
-    redrawn = {name for comparison in comparisons for name in comparison.methods if comparison.defined[name].every_epoch}
+    redrawn = {
+        name for comparison in comparisons for name in comparison.methods if comparison.defined[name].every_epoch
+    }
     rows = [
         _lossless_row(escape(name) + footnote_mark(name in redrawn), comparisons, dict.fromkeys(comparisons, name))
         for name in methods
@@ -158,7 +162,8 @@ def every_epoch_footnote(comparisons: Sequence[Comparison]) -> str:
     names = dict.fromkeys(name for name, method in pairs if method.every_epoch)
     if not names:
         return ""
-    return f"† {', '.join(map(escape, names))} draws its edges again in every epoch and is tested on the whole graph: no graph gets smaller."
+    listed = ", ".join(map(escape, names))
+    return f"† {listed} draws its edges again in every epoch and is tested on the whole graph: no graph gets smaller."
 
 
 # Where LSP does not help

@@ -41,13 +41,13 @@ def sides_table(comparisons: Sequence[Comparison], headings: Headings) -> list[s
 
 
 def _out_methods(comparison: Comparison) -> dict[str, str]:
-    """Return the methods that prune out-neighbours, each with its partner that prunes in-neighbours.
+    """Return the methods that prune out-neighbours, each with its partner that prunes in-neighbours, if there is one.
 
-    The paper's presets have no partner and are left out; an LSP without one has an empty string.
+    The paper's presets are left out.
     """
-    partners = {name: comparison.in_neighbour_partner(name) for name in comparison.methods}
     kinds = {name: comparison.defined[name] for name in comparison.methods}
-    return {name: partners[name] or "" for name in kinds if partners[name] or (kinds[name].is_lsp and kinds[name].is_out)}
+    names = [name for name, method in kinds.items() if method.is_out and not method.is_paper_preset]
+    return {name: comparison.in_neighbour_partner(name) or "" for name in names}
 
 
 def _local_random_out(comparison: Comparison) -> str:

@@ -23,7 +23,9 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
     if dataset.single:
         return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes))
     if run.every_epoch:
-        raise OptionError(f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}")
+        raise OptionError(
+            f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}"
+        )
     regression = dataset.task == "graph-regression"
     out_dim = 1 if regression else dataset.num_classes
     degrees = _in_degree_histogram(graphs.train) if "pna" in run.model else None
