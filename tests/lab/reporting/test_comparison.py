@@ -82,8 +82,10 @@ def test_lossless_shares_and_ratios(panel, mae):
 
 
 def test_a_figure_shows_chance_and_the_best_by_validation(panel):
-    many = ("unpruned", "no-edges", "random", "local-random", "dropedge", "cosine", "jaccard", "dspar",
-            "lsp-projection-paper", "lsp-projection", "lsp-codebook", "lsp-threshold", "lsp-signs", "lsp-identity")  # fmt: skip
+    many = (
+        "unpruned", "no-edges", "random", "local-random", "dropedge", "cosine", "jaccard", "dspar",
+        "lsp-projection-paper", "lsp-projection", "lsp-codebook", "lsp-threshold", "lsp-signs", "lsp-identity",
+    )  # fmt: skip
     rank = {
         "lsp-identity": 5,
         "lsp-threshold": 4,

@@ -282,7 +282,9 @@ def test_wandb_gets_one_run_for_each(calls):
     call_for_runs(logger, *runs, epochs=2)
     logger.close()
     expected = []
-    for number, (run, name) in enumerate(zip(runs, ("lsp-projection-k3-seed0", "lsp-projection-keep0.5-seed1"), strict=True)):
+    for number, (run, name) in enumerate(
+        zip(runs, ("lsp-projection-k3-seed0", "lsp-projection-keep0.5-seed1"), strict=True)
+    ):
         options = {"project": "prunes", "group": "one", "name": name, "config": asdict(run), "reinit": "create_new"}
         expected += [
             ("init", options), ("log", number, row(1), 1), ("log", number, row(2), 2),
