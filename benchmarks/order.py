@@ -29,7 +29,7 @@ def pruners(seed: int) -> dict[str, Pruner]:
     return {
         "published LSP-P": published,
         "published LSP-P, ties by hash": dataclasses.replace(published, ties="hash"),
-        "lsp-auto-a-out": LSP(k=K, hash="auto", weights="auto", side="out", seed=seed),
+        "lsp-auto-out": LSP(k=K, hash="auto", weights="auto", side="out", seed=seed),
         "local-random-out": LocalRandom(k=K, side="out", seed=seed),
     }
 

@@ -26,7 +26,7 @@ FIGURES = {
                     "LSP-P of the edge, k smallest", "LSP-P of the edge  (",
                     "LSP-P published", "LSP-T published", "local random", "position,"),
     "order": ("by chance", "atoms with a bond to the one before", "seed 0, published LSP-P:",
-              "seed 0, published LSP-P, ties by hash:", "seed 0, lsp-auto-a-out:", "seed 0, local-random-out:"),
+              "seed 0, published LSP-P, ties by hash:", "seed 0, lsp-auto-out:", "seed 0, local-random-out:"),
     "hub": ("LSP(keep=0.5)  ", 'LSP(keep=0.5, select="bottom")', "LSP(k=8, symmetric='union'), 100 edges",
             "the same with one edge twice"),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),

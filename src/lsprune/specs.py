@@ -23,7 +23,7 @@ def parse_spec(text: str) -> dict[str, Any]:
     options: dict[str, Any] = {"name": name.strip()}
     if colon and not rest.strip():
         raise OptionError(f"{shown(text)} must have options after the colon, such as signs:bits=4")
-    for option, value in (parse_setting(part) for part in _split(rest)):
+    for option, value in (parse_setting(part) for part in split_list(rest)):
         if option in options:
             raise OptionError(f"{shown(text)} must not name {option} twice")
         options[option] = value
@@ -46,7 +46,7 @@ def parse_value(text: str) -> Any:
     """Return a number, True, False, None, a spec in brackets, a list of words or the word itself."""
     if text.startswith("(") and text.endswith(")"):
         return parse_spec(text[1:-1])
-    parts = [part.strip() for part in _split(text)]
+    parts = [part.strip() for part in split_list(text)]
     if len(parts) > 1:
         return [parse_value(part) for part in parts if part]
     if text.lower() in WORDS:
@@ -59,8 +59,12 @@ def parse_value(text: str) -> Any:
     return text
 
 
-def _split(text: str) -> Iterator[str]:
-    """Split at commas outside brackets."""
+def split_list(text: str) -> Iterator[str]:
+    """Split at commas outside brackets.
+
+    >>> list(split_list("random,(lsp:hash=signs,weights=degree)"))
+    ['random', '(lsp:hash=signs,weights=degree)']
+    """
     depth, start = 0, 0
     for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")

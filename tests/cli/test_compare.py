@@ -40,24 +40,24 @@ def test_the_methods_by_default_are_the_librarys_and_have_what_inspect_suggests(
     from lsprune.lab.studies.compare import METHODS
 
     assert signature(compare_command).parameters["methods"].default == ",".join(METHODS)
-    assert "lsp-auto-a" in METHODS
+    assert "lsp-auto" in METHODS
 
 
 def test_a_table_results_and_a_report(folder: Path) -> None:
     said = json.loads(good("g.npz", "--json").stdout)
     assert (said["total"], said["done"], said["report"]) == (4, 4, "lsprune-compare.html")
     assert [(row["method"], row["share"]) for row in said["rows"]] == [
-        ("none", 1.0), ("no-edges", 0.0), ("lsp-p", 0.5), ("random", 0.5),
+        ("unpruned", 1.0), ("no-edges", 0.0), ("lsp-projection", 0.5), ("random", 0.5),
     ]  # fmt: skip
-    assert sorted(said["ranking"]) == ["lsp-p", "random"]
+    assert sorted(said["ranking"]) == ["lsp-projection", "random"]
     records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
     assert {record["run"]["study"] for record in records} == {said["study"]}
     assert all({"key", "prune_seconds", "val", "test", "versions"} <= set(record) for record in records)
     page = Path(said["report"]).read_text(encoding="utf8")
-    assert all(name in page for name in (said["study"], "lsp-p", "random"))
+    assert all(name in page for name in (said["study"], "lsp-projection", "random"))
     shown = good("g.npz")
     assert shown.stderr == ""
-    assert re.search(r"lsp-p +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
+    assert re.search(r"lsp-projection +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
     assert f"{said['study']}: 4 of 4 runs, complete" in shown.stdout
     assert "By validation over all shares, best first: " in shown.stdout
     assert "One run only: no interval" in shown.stdout

@@ -28,7 +28,14 @@ def test_demo_compares_methods_at_the_same_share(tmp_path: Path) -> None:
     assert {report["kept"] for report in reports.values()} == {100_000}
     assert reports["random"]["owners_cut"] > reports["local-random"]["owners_cut"]
     if importlib.util.find_spec("torch_geometric"):
-        assert list(said["training"]) == ["none", "no-edges", "random", "local-random", "lsp-p", "lsp-e"]
+        assert list(said["training"]) == [
+            "unpruned",
+            "no-edges",
+            "random",
+            "local-random",
+            "lsp-projection",
+            "lsp-codebook-edge",
+        ]
         shares = [row["share"] for row in said["training"].values()]
         assert shares[:2] == [1.0, 0.0]
         assert shares[2:] == pytest.approx([0.33] * 4, abs=0.01)

@@ -134,7 +134,7 @@ def test_consistency_has_a_figure(folder: Path) -> None:
 
 
 def test_figures_that_cannot_be_drawn_are_refused(folder: Path) -> None:
-    save(comparison(methods=("none",)), folder / "results" / "bare.jsonl")
+    save(comparison(methods=("unpruned",)), folder / "results" / "bare.jsonl")
     (folder / "file").write_text("x")
     for options, said in (
         (("nothing",), r"study must be one with results in .* \(bare, compare, odd, sizes\)"),

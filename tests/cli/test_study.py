@@ -56,3 +56,11 @@ def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
     absent = run("study", "page", "--results", tmp_path / "nowhere", "--out", tmp_path / "new")
     assert re.fullmatch(r"error: results must be files or folders that exist, got .*nowhere\n", absent.stderr)
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("k", ["²", "٣", "9" * 400, "-1", "0", "1.5", "1e3", "nan"])
+def test_a_k_that_is_no_number(tmp_path, k):
+    done = CliRunner().invoke(app, ["study", "status", "demo", f"--k={k}", "--out", str(tmp_path)])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert re.fullmatch(r"error: k must be .*\n", done.stderr)
+    assert len(done.stderr) < 600

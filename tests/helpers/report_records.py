@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lab_records import METHODS, comparison, record, save
+from lab_records import METHODS, comparison, method_fields, record, save
 
 from lsprune.lab.studies.run import Run
 
@@ -57,7 +57,7 @@ XSS = (
 def results(folder: Path) -> Path:
     """Four studies: `compare` on cora, pubmed and photo, `compare-graphs` on zinc, consistency, neighbourhood sizes."""
     fields = {"test_seconds": 0.02}
-    methods = (*METHODS, "basic", "lsp-t", "lsp-d", "jaccard", "low-degree", "dropedge")
+    methods = (*METHODS, "basic", "lsp-threshold", "lsp-degree", "jaccard", "low-degree", "dropedge")
     cora = comparison(methods=methods, **fields)
     pubmed = comparison(dataset="pubmed", methods=METHODS, shares=(0.2, 0.4), jobs=4)
     photo = comparison(dataset="photo", test=lambda _, share: 0.8 if share >= 0.25 else 0.6)
@@ -76,21 +76,29 @@ def sizes(dataset: str = "cora") -> list[dict[str, Any]]:
     """Neighbourhood sizes of two methods at two shares, by two seeds, within 1 and 3 hops."""
     found = []
     for seed in range(2):
-        for method, keep in (("none", None), ("random", 0.2), ("random", 0.6), ("lsp-p", 0.2), ("lsp-p", 0.6)):
-            run = Run(study="v", dataset=dataset, model="", method=method, keep=keep, seed=seed, hops=(1, 3))
+        for method, keep in (
+            ("unpruned", None),
+            ("random", 0.2),
+            ("random", 0.6),
+            ("lsp-projection", 0.2),
+            ("lsp-projection", 0.6),
+        ):
+            run = Run(study="v", dataset=dataset, model="", **method_fields(method), keep=keep, seed=seed, hops=(1, 3))
             share = keep or 1.0
             values = {"1": 10 * share + seed, "3": 1000 * share + seed}
             found.append({"key": run.key, "run": run.to_dict(), "share": share, "variance": values, "jobs": 1})
     return found
 
 
-def overlaps(dataset: str = "synthetic-small", methods: tuple[str, ...] = ("random", "lsp-e", "position")) -> list[Any]:
+def overlaps(
+    dataset: str = "synthetic-small", methods: tuple[str, ...] = ("random", "lsp-codebook-edge", "first")
+) -> list[Any]:
     """How alike two samples are pruned by these methods at k = 1 and 3, by three seeds."""
     found = []
     for seed in range(3):
         for place, method in enumerate(methods):
             for k in (1, 3):
-                run = Run(study="c", dataset=dataset, model="", method=method, k=k, seed=seed, pairs=28)
+                run = Run(study="c", dataset=dataset, model="", **method_fields(method), k=k, seed=seed, pairs=28)
                 value = {"metric": "overlap", "overlap": 0.1 + 0.3 * place + 0.05 * k + 0.01 * seed}
                 more = {"higher_is_better": True, "share": 0.11 * k, "prune_seconds": 0.5, "jobs": 1}
                 found.append({"key": run.key, "run": run.to_dict(), **value, **more})
@@ -101,9 +109,9 @@ def attacks(folder: Path) -> Path:
     """A file of results for each attack, which is its name, dataset, target, method and device."""
     for number, text in enumerate(XSS):
         records = []
-        for method, share, device in (("none", 1.0, text), ("lsp-p", 0.5, "other"), (text, 0.25, "other")):
-            keep = None if method == "none" else share
-            run = Run(study=text, dataset=text, model="m", method=method, keep=keep, target=text)
+        for method, share, device in (("unpruned", 1.0, text), ("lsp-projection", 0.5, "other"), (text, 0.25, "other")):
+            keep = None if method == "unpruned" else share
+            run = Run(study=text, dataset=text, model="m", **method_fields(method), keep=keep, target=text)
             records.append(record(run, 0.5 + share / 10, 0.5, share, device=device))
         name = text.replace("/", "\u2215")[:80]
         save(records, folder / f"{name} {number}.jsonl")

@@ -14,7 +14,7 @@ from lsprune.lab.training import prepare
 from lsprune.lab.training.callbacks import Callback
 from lsprune.lab.training.graph_store import GraphStore
 
-NODE_RUN = Run(study="s", dataset="communities", model="github-gat", method="none", epochs=30, lr=0.01)
+NODE_RUN = Run(study="s", dataset="communities", model="github-gat", method="unpruned", epochs=30, lr=0.01)
 
 
 def communities() -> Dataset:

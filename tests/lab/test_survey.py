@@ -63,7 +63,7 @@ def test_homophily_counts_labelled_ends_of_kept_edges() -> None:
 
 def test_a_trial_has_the_numbers_of_the_library() -> None:
     graph = whole()
-    pruned = run_trial(graph, "lsp-p", 0.25)
+    pruned = run_trial(graph, "lsp-projection", 0.25)
     mask = LSP(keep=0.25).mask(graph.graph)
     np.testing.assert_array_equal(pruned.mask, mask)
     counts = summary(graph.graph, mask)
@@ -72,23 +72,23 @@ def test_a_trial_has_the_numbers_of_the_library() -> None:
     assert pruned.homophily == homophily(graph, mask)
     assert (pruned.noise, pruned.dropout) == (None, None)
     assert "mask" not in json.loads(json.dumps(pruned.to_dict(), allow_nan=False))
-    shaken = run_trial(graph, "lsp-p", 0.25, stable=True)
+    shaken = run_trial(graph, "lsp-projection", 0.25, stable=True)
     assert 0 < shaken.noise <= 1 and 0 < shaken.dropout <= 1
 
 
 def test_a_method_without_the_attributes_that_it_needs_is_named() -> None:
-    with pytest.raises(GraphError, match="method lsp-p: the graph has neither node attributes"):
-        run_trial(user_graph([[0, 1], [1, 0]]), "lsp-p", 0.5)
+    with pytest.raises(GraphError, match="method lsp-projection: the graph has neither node attributes"):
+        run_trial(user_graph([[0, 1], [1, 0]]), "lsp-projection", 0.5)
 
 
 def test_default_methods_depend_on_the_attributes() -> None:
     assert plan_trials(whole(), ["lsp", "random"], [0.5, 0.1, 0.5]) == [
-        ("lsp-p", 0.1), ("lsp-p", 0.5), ("random", 0.1), ("random", 0.5),
+        ("lsp-projection", 0.1), ("lsp-projection", 0.5), ("random", 0.1), ("random", 0.5),
     ]  # fmt: skip
-    assert "lsp-p" in dict(plan_trials(whole()))
+    assert "lsp-projection" in dict(plan_trials(whole()))
     bare = dict(plan_trials(user_graph([[0, 1], [1, 0]])))
-    assert list(bare) == ["random", "local-random", "lsp-i", "low-degree", "jaccard"]
-    for name in ("none", "no-edges", "dropedge"):
+    assert list(bare) == ["random", "local-random", "lsp-identity", "low-degree", "jaccard"]
+    for name in ("unpruned", "no-edges", "dropedge"):
         with pytest.raises(OptionError, match=f"methods must be pruners with a share that prune once, got '{name}'"):
             plan_trials(whole(), [name])
 
@@ -101,12 +101,12 @@ def test_the_suggestion_follows_density_and_attributes() -> None:
 
     x = np.ones((64, 2))
     assert (
-        "Mean in-degree is 5 (sparse graph). Start with lsp-auto-a (--hash auto --weights auto) at keep=0.6."
+        "Mean in-degree is 5 (sparse graph). Start with lsp-auto (--hash auto --weights auto) at keep=0.6."
         in advice(5, x)
     )
-    assert "(dense graph). Start with lsp-auto-a (--hash auto --weights auto) at keep=0.25." in advice(30, x)
-    assert advice(30, x).endswith("lsprune compare g.npz --methods lsp-auto-a,local-random,low-degree,jaccard")
-    assert "Start with lsp-i (--hash identity) at keep=0.6" in advice(5)
+    assert "(dense graph). Start with lsp-auto (--hash auto --weights auto) at keep=0.25." in advice(30, x)
+    assert advice(30, x).endswith("lsprune compare g.npz --methods lsp-auto,local-random,low-degree,jaccard")
+    assert "Start with lsp-identity (--hash identity) at keep=0.6" in advice(5)
     assert "prune only if you must" in advice(2, x)
 
 

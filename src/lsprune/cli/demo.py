@@ -11,7 +11,7 @@ import typer
 
 from lsprune.cli.console import Json, Report, comparison_table, errors, show, steps, tell, training_table
 from lsprune.cli.prune import measured
-from lsprune.cli.study import Smoke, chosen_study, watching
+from lsprune.cli.study import Selection, Smoke, open_callbacks
 
 if TYPE_CHECKING:
     from lsprune.graph import Graph
@@ -65,11 +65,11 @@ def _trained(smoke: bool, out: Path) -> tuple[dict[str, Report], str | None]:
     if find_spec("torch_geometric") is None:
         return {}, None
     with tempfile.TemporaryDirectory() as folder:
-        study, results = chosen_study("demo", Path(folder), smoke, "", "", "", "", None)
-        from lsprune.lab.studies.study import run_study, status
+        study, results = Selection(smoke=smoke).read("demo", Path(folder))
+        from lsprune.lab.studies.run_study import run_study, status
 
-        with watching(status(study, results), None, None) as watchers:
-            run_study(study, results, watchers=watchers)
+        with open_callbacks(status(study, results)) as callbacks:
+            run_study(study, results, callbacks=callbacks)
         records = results.read()
         report = None
         if find_spec("jinja2") is not None:

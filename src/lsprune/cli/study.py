@@ -1,25 +1,30 @@
-"""`lsprune study`: list the studies, run one, say how far it is, make a page of the results."""
+"""`lsprune study`: list the studies, run one, say how many of its runs are done, make a page of the results."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lsprune.cli.console import Group, Json, Report, errors, registry_table, show, tell
+from lsprune.cli.edge_file_options import names as split_names
+from lsprune.cli.option_groups import with_groups
 from lsprune.errors import OptionError
+from lsprune.specs import split_list
 
 if TYPE_CHECKING:
     from lsprune.lab.studies.result_files import Results
     from lsprune.lab.studies.run import Run
-    from lsprune.lab.studies.study import Status, Study
+    from lsprune.lab.studies.run_study import Status
+    from lsprune.lab.studies.study import Study
     from lsprune.lab.training.callbacks import Callback
 
+ALL = "all"  # every study that comes with lsprune
 study_app = typer.Typer(
     cls=Group,
     help="""Run the paper's experiments, and your own, in slices that can be stopped at any time.
@@ -28,15 +33,58 @@ study_app = typer.Typer(
     """,
 )
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
-Seeds = Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
-Ks = Annotated[str, typer.Option("--k", metavar="LIST", help="Only these k, by commas, and no shares.")]
-Methods = Annotated[str, typer.Option(metavar="LIST", help="Only these methods, by commas.")]
-Datasets = Annotated[str, typer.Option(metavar="LIST", help="Only these datasets of the study, by commas.")]
-Targets = Annotated[str, typer.Option(metavar="LIST", help="Only these regression targets, by commas.")]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Epochs (default: the study's).")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
+TimeLimit = Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The part of a study that a command is about; by default the whole study."""
+
+    seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")] = None
+    k: Annotated[
+        str, typer.Option("--k", metavar="LIST", help="Only these k, a comma-separated list, and no shares.")
+    ] = ""
+    methods: Annotated[
+        str,
+        typer.Option(metavar="LIST", help="Only these methods, a comma-separated list; names with commas in brackets."),
+    ] = ""
+    datasets: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these datasets of the study, a comma-separated list.")
+    ] = ""
+    targets: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these regression targets, a comma-separated list.")
+    ] = ""
+    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs (default: the study's).")] = None
+    smoke: Smoke = False
+
+    def read(self, name: str, out: Path) -> tuple[Study, Results]:
+        """Return the selected part of a study, and where its results are."""
+        from lsprune.lab.studies import study_files
+        from lsprune.lab.studies.result_files import Results
+
+        whole = study_files.read(name)
+        study = (whole.smoke() if self.smoke else whole).only(
+            k=self._ks(), methods=[_method_name(entry) for entry in split_methods(self.methods)],
+            datasets=split_names(self.datasets), targets=split_names(self.targets), epochs=self.epochs,
+        )  # fmt: skip
+        return study, Results(out / f"{study.name}.jsonl")
+
+    def _ks(self) -> list[int]:
+        for word in split_names(self.k):
+            if not (word.isascii() and word.isdigit() and len(word) < 10) or int(word) < 1:
+                raise OptionError(f"k must be a comma-separated list of whole numbers >= 1, got {word!r}")
+        return [int(word) for word in split_names(self.k)]
+
+
+@dataclass(frozen=True)
+class Loggers:
+    """Where else every epoch goes."""
+
+    tensorboard: Annotated[Path | None, typer.Option(help="Write every epoch to TensorBoard files here.")] = None
+    wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to this Weights & Biases project.")] = None
 
 
 @study_app.command("list")
@@ -46,38 +94,26 @@ def study_list(as_json: Json = False) -> None:
     Example: lsprune study list --json
     """
     with errors():
-        from lsprune.lab.studies import study
+        from lsprune.lab.studies import study_files
 
-        listed = {name: study.read(name).title for name in study.names()}
-        show(
-            listed,
-            as_json,
-            lambda: registry_table(
-                {"studies": {name: {"about": title, "options": {}} for name, title in listed.items()}}
-            ),
-        )
+        titles = {name: study_files.read(name).title for name in study_files.names()}
+        entries = {name: {"about": title, "options": {}} for name, title in titles.items()}
+        show(titles, as_json, lambda: registry_table({"studies": entries}))
 
 
-# One parameter for each option of the library, as with `prune`.
 @study_app.command("run")
+@with_groups
 def study_run(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, a .toml file, or all of them: all.")
     ],
-    seeds: Seeds = None,
-    budget: Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")] = None,
+    selection: Selection,
+    loggers: Loggers,
+    budget: TimeLimit = None,
     out: Out = Path("results"),
     data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
     device: Device = "cpu",
     jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, each in its own process.")] = 1,
-    k: Ks = "",
-    methods: Methods = "",
-    datasets: Datasets = "",
-    targets: Targets = "",
-    epochs: Epochs = None,
-    smoke: Smoke = False,
-    tensorboard: Annotated[Path | None, typer.Option(help="Write every epoch to TensorBoard files here.")] = None,
-    wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to this Weights & Biases project.")] = None,
     as_json: Json = False,
 ) -> None:
     """Do the runs of a study that are missing; start it again to go on.
@@ -85,50 +121,42 @@ def study_run(
     Example: lsprune study run cora --seeds 5 --budget 9m --device cuda
     """
     with errors():
-        from lsprune.lab.studies import study
+        from lsprune.lab.studies import study_files
+        from lsprune.lab.studies.run_study import run_study, status
 
-        seconds, begun, reports = None if budget is None else seconds_of(budget), time.monotonic(), []
-        if jobs > 1 and (tensorboard or wandb):
+        end = None if budget is None else time.monotonic() + parse_seconds(budget)
+        if jobs > 1 and (loggers.tensorboard or loggers.wandb):
             raise OptionError("jobs must be 1 with tensorboard or wandb, which follow one run at a time")
-        for one in study.names() if name == "all" else [name]:
-            chosen, results = chosen_study(one, out, smoke, k, methods, datasets, targets, epochs)
-            left = None if seconds is None else seconds - (time.monotonic() - begun)
-            if left is not None and left <= 0:
+        reports: list[Report] = []
+        for study_name in study_files.names() if name == ALL else [name]:
+            study, results = selection.read(study_name, out)
+            left = None if end is None else end - time.monotonic()
+            if reports and left is not None and left <= 0:
                 break
-            with watching(study.status(chosen, results, seeds), tensorboard, wandb) as watchers:
-                now = study.run_study(
-                    chosen, results, seeds=seeds, budget=left, jobs=jobs, device=device, data=data,
-                    watchers=watchers, told=None if as_json else _tell,
+            with open_callbacks(status(study, results, selection.seeds), loggers) as callbacks:
+                now = run_study(
+                    study, results, seeds=selection.seeds, budget=left, jobs=jobs, device=device, data=data,
+                    callbacks=callbacks, on_record=None if as_json else _tell_record,
                 )  # fmt: skip
-            reports.append({"study": chosen.name, **asdict(now)})
+            reports.append({"study": study.name, **asdict(now)})
             if not as_json:
-                show({}, False, lambda report=reports[-1]: status_text(report))  # type: ignore[misc]
+                tell(status_text(reports[-1]))
         if as_json:
-            show(reports if name == "all" else reports[0], True, str)
+            show(reports if name == ALL else reports[0], True, str)
 
 
 @study_app.command("status")
-def study_status(
-    name: StudyName,
-    seeds: Seeds = None,
-    out: Out = Path("results"),
-    k: Ks = "",
-    methods: Methods = "",
-    datasets: Datasets = "",
-    targets: Targets = "",
-    epochs: Epochs = None,
-    smoke: Smoke = False,
-    as_json: Json = False,
-) -> None:
-    """Say how far a study is.
+@with_groups
+def study_status(name: StudyName, selection: Selection, out: Out = Path("results"), as_json: Json = False) -> None:
+    """Say how many runs of a study are done.
 
     Example: lsprune study status cora --seeds 5
     """
     with errors():
-        from lsprune.lab.studies import study
+        from lsprune.lab.studies.run_study import status
 
-        chosen, results = chosen_study(name, out, smoke, k, methods, datasets, targets, epochs)
-        report = {"study": chosen.name, **asdict(study.status(chosen, results, seeds))}
+        study, results = selection.read(name, out)
+        report = {"study": study.name, **asdict(status(study, results, selection.seeds))}
         show(report, as_json, lambda: status_text(report))
 
 
@@ -149,40 +177,27 @@ def study_page(
         show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")
 
 
-def chosen_study(
-    name: str, out: Path, smoke: bool, k: str, methods: str, datasets: str, targets: str, epochs: int | None
-) -> tuple[Study, Results]:
-    """The study, or the part of it that was asked for, and where its results are."""
-    from lsprune.lab.studies import study
-    from lsprune.lab.studies.result_files import Results
-
-    for one in listed(k):
-        if not (one.isascii() and one.isdigit() and len(one) < 10) or int(one) < 1:
-            raise OptionError(f"k must be whole numbers >= 1, by commas, got {one!r}")
-    whole = study.read(name)
-    chosen = (whole.smoke() if smoke else whole).only(
-        k=[int(one) for one in listed(k)], methods=listed(methods), datasets=listed(datasets),
-        targets=listed(targets), epochs=epochs,
-    )  # fmt: skip
-    return chosen, Results(out / f"{chosen.name}.jsonl")
-
-
 @contextmanager
-def watching(now: Status, tensorboard: Path | None, wandb: str | None) -> Iterator[list[Callback]]:
-    """Those who are told of every epoch; closed whatever happens."""
+def open_callbacks(status: Status, loggers: Loggers | None = None) -> Iterator[list[Callback]]:
+    """Open the progress bars and loggers of a study; close them also after an error."""
     from lsprune.lab.training.callbacks import ProgressBars, TensorBoardLogger, WandbLogger
 
+    loggers = loggers or Loggers()
     with ExitStack() as stack:
-        watching: list[Callback] = [ProgressBars(now.total, now.done)]
-        watching += [TensorBoardLogger(tensorboard)] if tensorboard else []
-        watching += [WandbLogger(wandb)] if wandb else []
-        for watcher in watching:
-            stack.callback(watcher.close)
-        yield watching
+        callbacks: list[Callback] = [ProgressBars(status.total, status.done)]
+        callbacks += [TensorBoardLogger(loggers.tensorboard)] if loggers.tensorboard else []
+        callbacks += [WandbLogger(loggers.wandb)] if loggers.wandb else []
+        for callback in callbacks:
+            stack.callback(callback.close)
+        yield callbacks
 
 
-def seconds_of(text: str) -> float:
-    """The seconds of a time such as 90s, 9m or 2h."""
+def parse_seconds(text: str) -> float:
+    """Return the seconds of a time such as 90s, 9m or 2h.
+
+    >>> parse_seconds("9m")
+    540.0
+    """
     unit = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
     number = text[:-1] if unit else text
     try:
@@ -194,22 +209,33 @@ def seconds_of(text: str) -> float:
     return value * (unit or 1)
 
 
-def _tell(run: Run, record: Mapping[str, Any]) -> None:
-    said = ", ".join(f"{hops} hops {value:.5g}" for hops, value in record.get("variance", {}).items())
-    said = f"overlap {record['overlap']:.4f}" if "overlap" in record else said
-    if not said:
-        said = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
-    tell(f"{run.study}: {run}: share {record['share']:.3f}, {said}")
+def split_methods(text: str) -> list[str]:
+    """Return the entries of a comma-separated list of methods; those in brackets may contain commas.
+
+    >>> split_methods("random, (lsp:hash=signs,weights=degree)")
+    ['random', '(lsp:hash=signs,weights=degree)']
+    """
+    return [entry.strip() for entry in split_list(text) if entry.strip()]
+
+
+def _method_name(entry: str) -> str:
+    return entry[1:-1] if entry.startswith("(") and entry.endswith(")") else entry
+
+
+def _tell_record(run: Run, record: Mapping[str, Any]) -> None:
+    """Print a line about a run that is done."""
+    if "variance" in record:
+        result = ", ".join(f"{hops} hops {value:.5g}" for hops, value in record["variance"].items())
+    elif "overlap" in record:
+        result = f"overlap {record['overlap']:.4f}"
+    else:
+        result = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
+    tell(f"{run.study}: {run}: share {record['share']:.3f}, {result}")
 
 
 def status_text(report: Report) -> str:
-    """How far a study is, in a line."""
+    """Return a line that says how many runs of a study are done."""
     missing = report["total"] - report["done"]
-    left = "complete" if not missing else f"{missing} to do; the same command goes on"
-    left = "skipped: " + "; ".join(report["skipped"].values()) if report["skipped"] else left
-    return f"{report['study']}: {report['done']} of {report['total']} runs, {left}"
-
-
-def listed(text: str) -> list[str]:
-    """The names of a list by commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    rest = "complete" if not missing else f"{missing} to do; the same command goes on"
+    rest = "skipped: " + "; ".join(report["skipped"].values()) if report["skipped"] else rest
+    return f"{report['study']}: {report['done']} of {report['total']} runs, {rest}"

@@ -14,14 +14,17 @@ import numpy as np
 from lsprune.attributes import is_category
 from lsprune.errors import LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
-from lsprune.lab.studies.compare import method_names
-from lsprune.lab.studies.methods import BUDGETED, FRESH, pruner_for
+from lsprune.lab.studies.compare import methods_with_shares
+from lsprune.lab.studies.methods import Method, find_method
 from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
 
-METHODS = ("random", "local-random", "lsp-p", "lsp-auto-a", "low-degree", "jaccard")
-WITHOUT_ATTRIBUTES = {"lsp-p": "lsp-i", "lsp-auto-a": "lsp-i"}  # what replaces a method if there are no attributes
+METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree", "jaccard")
+WITHOUT_ATTRIBUTES = {  # what replaces a method if there are no attributes
+    "lsp-projection": "lsp-identity",
+    "lsp-auto": "lsp-identity",
+}
 SHARES = (0.1, 0.25, 0.5)
 DENSE_IN_DEGREE = 20  # mean of a dense graph (Computers has 36)
 MIN_IN_DEGREE = 3  # mean below which a graph has hardly any edge to spare (molecules have 2)
@@ -135,38 +138,40 @@ class Trial:
 
 
 def plan_trials(
-    user_graph: UserGraph, methods: Iterable[str] = (), shares: Iterable[float] = SHARES
-) -> list[tuple[str, float]]:
+    user_graph: UserGraph, methods: Iterable[Any] = (), shares: Iterable[float] = SHARES
+) -> list[tuple[Method, float]]:
     """Return the (method, share) pairs to try; raise OptionError for a method that cannot be tried.
 
     Args:
-        methods: default `METHODS`, or on a graph without attributes methods that need none.
+        methods: names, tables or short forms, see `studies.methods.find_method`; default `METHODS`, or on a graph
+            without attributes methods that need none.
     """
     has_attributes = user_graph.graph.x_target is not None or user_graph.graph.edge_attr is not None
     default = METHODS if has_attributes else tuple(WITHOUT_ATTRIBUTES.get(name, name) for name in METHODS)
-    names = method_names(methods) or list(dict.fromkeys(default))
-    for name in names:
-        if name not in BUDGETED or name in FRESH:
-            raise OptionError(f"methods must be pruners with a share that prune once, got {name!r}")
-    return [(name, share) for name in names for share in sorted(set(shares))]
+    candidates = methods_with_shares(tuple(methods) or default)
+    for method in candidates:
+        if not method.has_budget or method.every_epoch:
+            raise OptionError(f"methods must be pruners with a share that prune once, got {method.name!r}")
+    return [(method, share) for method in candidates for share in sorted(set(shares))]
 
 
-def run_trial(user_graph: UserGraph, method: str, keep: float, *, stable: bool = False, seed: int = 0) -> Trial:
+def run_trial(user_graph: UserGraph, method: Any, keep: float, *, stable: bool = False, seed: int = 0) -> Trial:
     """Return what a method keeps of a graph at a share.
 
     Args:
+        method: a method, its name, a table or a short form.
         stable: also measure how much of it is kept in slightly different copies, which takes three more prunings.
     """
-    graph, pruner = user_graph.graph, pruner_for(method, None, seed, keep=keep)
+    method = find_method(method)
+    graph, pruner = user_graph.graph, method.make(keep=keep, seed=seed)
     assert pruner is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LspruneWarning)  # the trial reports what the warnings are about
         try:
-            overlap = consistency(
-                graph, pruner, pairs=CONSISTENCY_PAIRS
-            )  # also loads compiled code, before the clock starts
+            # also loads compiled code, before the clock starts
+            overlap = consistency(graph, pruner, pairs=CONSISTENCY_PAIRS)
         except LspruneError as error:  # for example no attributes
-            raise type(error)(f"method {method}: {error}") from None
+            raise type(error)(f"method {method.name}: {error}") from None
         start = time.perf_counter()
         mask = pruner.mask(graph)
         seconds = time.perf_counter() - start
@@ -174,7 +179,7 @@ def run_trial(user_graph: UserGraph, method: str, keep: float, *, stable: bool =
     counts = summary(graph, mask, pruner.side)
     shape = structure(graph, mask, sample=1)  # its clustering is not reported
     return Trial(
-        method, keep, counts.kept, counts.share, counts.isolated, shape.components, shape.degrees[-1],
+        method.name, keep, counts.kept, counts.share, counts.isolated, shape.components, shape.degrees[-1],
         overlap.correlation, homophily(user_graph, mask), stable_share.noise if stable_share else None,
         stable_share.dropout if stable_share else None, seconds, mask,
     )  # fmt: skip
@@ -200,7 +205,7 @@ def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
         graph: the graph's file and the options that describe it, as words of a command.
     """
     bare = graph_profile.nodes.kind == graph_profile.edges.kind == "none"
-    method, others = "lsp-i" if bare else "lsp-auto-a", ["local-random"]
+    method, others = "lsp-identity" if bare else "lsp-auto", ["local-random"]
     options = "--hash identity" if bare else "--hash auto --weights auto"
     degree = f"Mean in-degree is {graph_profile.in_degree:.3g}"
     if graph_profile.in_degree < MIN_IN_DEGREE:

@@ -57,7 +57,7 @@ def test_features_for_a_model() -> None:
 def test_no_pruner_reads_labels(tmp_path: Path, method: str) -> None:
     kept = []
     for name, y in (("a", arrays()["y"]), ("b", np.roll(arrays()["y"], 1))):
-        weights = np.random.default_rng(0).random((EDGES, 3))  # lsp-e hashes the edge alone
+        weights = np.random.default_rng(0).random((EDGES, 3))  # lsp-codebook-edge hashes the edge alone
         files = UserGraphFiles(graph=npz(tmp_path / f"{name}.npz", y=y, edge_attr=weights, **masks()))
         run = Run(study="s", dataset=files.name, model="node-gat", method=method, keep=0.25)
         graphs, record = prepare(run, files)

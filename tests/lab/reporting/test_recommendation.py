@@ -29,7 +29,7 @@ def test_the_smallest_lossless_share_is_recommended_in_words(compared):
 )
 def test_speed_is_named_only_where_there_is_a_difference(compared, seconds, says):
     records = [
-        {**one, "train_seconds_per_epoch": 1.02 if one["run"]["method"] == "none" else seconds}
+        {**one, "train_seconds_per_epoch": 1.02 if one["run"]["method"] == "unpruned" else seconds}
         for one in comparison(test=falls)
     ]
     result = compared(records)
@@ -40,7 +40,7 @@ def test_what_is_lost_has_a_sign_and_its_interval(compared):
     result = compared(comparison(test=lambda m, s: 0.796 if m.startswith("lsp") else falls(m, 1), jobs=3))
     advice = recommend(result, timing_of(result))
     assert advice.text == "Keep 10 %: −0.4 points"
-    gain = paired_difference(result.values(advice.method, result.budgets[0]), result.values("none"))
+    gain = paired_difference(result.values(advice.method, result.budgets[0]), result.values("unpruned"))
     low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in (gain.low, gain.high))
     assert any(f"5 seeds, 95 % interval {low} to {high} points" in line for line in advice.reasons)
     assert any("smallest share measured" in line for line in advice.reasons)
@@ -57,13 +57,16 @@ def test_errors_are_in_their_own_units(compared):
 def test_where_nothing_can_be_recommended_it_is_said(compared):
     for records, said in (
         (comparison(), "No share measured comes within half a point of the unpruned graph: at 50 % it is −2.0 points."),
-        (comparison(methods=("none", "random")), "No recommendation: no LSP method was run here."),
+        (comparison(methods=("unpruned", "random")), "No recommendation: no LSP method was run here."),
         (
-            [one for one in comparison(methods=("none", "random", "lsp-p")) if one["run"]["keep"] != 0.5]
+            [one for one in comparison(methods=("unpruned", "random", "lsp-projection")) if one["run"]["keep"] != 0.5]
             + comparison(methods=("random",), shares=(0.5,)),
-            "No recommendation yet: lsp-p was not run at every share.",
+            "No recommendation yet: lsp-projection was not run at every share.",
         ),
-        (comparison(methods=("random", "lsp-p")), "No recommendation: there is no unpruned run to compare with."),
+        (
+            comparison(methods=("random", "lsp-projection")),
+            "No recommendation: there is no unpruned run to compare with.",
+        ),
     ):
         result = compared(records)
         advice = recommend(result, timing_of(result))
@@ -71,9 +74,9 @@ def test_where_nothing_can_be_recommended_it_is_said(compared):
 
 
 def test_a_loss_that_only_the_interval_forgives_is_said(compared):
-    records = comparison(methods=("none", "no-edges", "random", "lsp-p"), seeds=2)
+    records = comparison(methods=("unpruned", "no-edges", "random", "lsp-projection"), seeds=2)
     for one in records:
-        if one["run"]["method"] == "lsp-p":
+        if one["run"]["method"] == "lsp-projection":
             one["test"] = 0.8 if one["run"]["seed"] else 0.76
     result = compared(records)
     advice = recommend(result, timing_of(result))

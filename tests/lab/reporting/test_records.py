@@ -4,12 +4,12 @@ import json
 import math
 
 import pytest
-from lab_records import comparison, record, save
+from lab_records import comparison, lsp, method_fields, record, save
 from report_records import overlaps
 
 from lsprune import FormatError, OptionError
 from lsprune.errors import LspruneWarning
-from lsprune.lab.reporting.records import check_record, is_finite_number, read_records, result_files
+from lsprune.lab.reporting.records import check_record, is_finite_number, methods_of, read_records, result_files
 from lsprune.lab.studies.run import Run
 
 
@@ -29,7 +29,7 @@ def test_an_incomplete_last_line_is_skipped_and_named(tmp_path):
 
 
 def broken(**fields: object) -> str:
-    good = record(Run(study="s", dataset="d", model="m", method="random", keep=0.5), 0.5, 0.5, 0.5)
+    good = record(Run(study="s", dataset="d", model="m", **method_fields("random"), keep=0.5), 0.5, 0.5, 0.5)
     run = {**good["run"], **{name[4:]: value for name, value in fields.items() if name.startswith("run_")}}
     rest = {name: value for name, value in fields.items() if not name.startswith("run_")}
     return json.dumps({**good, "run": run, **rest})
@@ -45,6 +45,10 @@ def broken(**fields: object) -> str:
         (broken(run_k=[1]), "line 3: .* run.k"),
         (broken(run_seed=True), "line 3: .* run.seed"),
         (broken(run_dataset=None), "line 3: .* run.dataset"),
+        (broken(run_pruner="random"), "line 3: .* run.pruner"),
+        (broken(run_pruner={"keep": 0.5}), "line 3: .* run.pruner"),
+        (broken(run_every_epoch=1), "line 3: .* run.every_epoch"),
+        (broken(run_basic="yes"), "line 3: .* run.basic"),
         (broken(test=math.nan), "line 3: .* test"),
         (broken(test=10**400), "line 3: .* test"),
         (broken(test_seconds="fast"), "line 3: .* test_seconds"),
@@ -72,8 +76,25 @@ def test_a_bad_line_is_named_with_its_file(tmp_path, line, message):
         list(read_records(path))
 
 
+def test_the_file_of_an_older_version_says_how_to_upgrade_it(tmp_path):
+    records = comparison(seeds=1)
+    for one in records:
+        del one["run"]["pruner"]
+    path = save(records, tmp_path / "old.jsonl")
+    with pytest.raises(FormatError, match=r"old\.jsonl, line 1 was written by lsprune 0\.1\.0.*upgrade_results FILE"):
+        list(read_records(path))
+
+
+def test_methods_are_what_the_records_say():
+    records = comparison(methods=["unpruned", "dropedge", "basic", lsp("mine", select="bottom")], seeds=1)
+    methods = methods_of(records, "here")
+    assert list(methods) == ["unpruned", "dropedge", "basic", "mine"]
+    assert methods["mine"] == lsp("mine", select="bottom")
+    assert methods["dropedge"].every_epoch and methods["basic"].basic
+
+
 def test_more_numbers_can_be_required():
-    run = Run(study="s", dataset="d", model="m", method="random", keep=0.5)
+    run = Run(study="s", dataset="d", model="m", **method_fields("random"), keep=0.5)
     good = record(run, 0.5, 0.5, 0.5, train_seconds=1.0)
     check_record(good, "here", "train_seconds")
     with pytest.raises(FormatError, match="here: wrong or missing train_seconds; correct or remove that line"):

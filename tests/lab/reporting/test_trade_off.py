@@ -10,7 +10,7 @@ compared = pytest.fixture(comparison_maker, name="compared")
 
 
 def test_no_point_of_the_front_is_beaten_and_all_others_are(compared):
-    records = comparison(methods=("none", "no-edges", "random", "lsp-p", "cosine", "dropedge"))
+    records = comparison(methods=("unpruned", "no-edges", "random", "lsp-projection", "cosine", "dropedge"))
     panel = compared(records)
     result = trade_off(panel, timing_of(panel))
     assert result.cost == "seconds"

@@ -1,4 +1,4 @@
-"""Methods compared on a graph of one's own: which runs there are, what is run again, what the rows say."""
+"""Methods compared on a user's graph: which runs there are, what is run again, what the rows say."""
 
 from __future__ import annotations
 
@@ -15,9 +15,17 @@ from own_files import arrays, masks, npz
 
 from lsprune.errors import OptionError
 from lsprune.lab import models
-from lsprune.lab.studies.compare import MODELS, Row, method_names, own_study, panel_of, ranking, rows
+from lsprune.lab.studies.compare import (
+    MODELS,
+    Row,
+    methods_with_shares,
+    ranking,
+    read_comparison,
+    rows,
+    user_graph_study,
+)
 from lsprune.lab.studies.result_files import Results
-from lsprune.lab.studies.study import run_study, status
+from lsprune.lab.studies.run_study import run_study, status
 from lsprune.lab.user_graph import UserGraphFiles
 
 
@@ -27,21 +35,21 @@ def files(tmp_path: Path) -> UserGraphFiles:
 
 
 def small(files: UserGraphFiles, **options: object) -> object:
-    return own_study(files, **{"methods": ["lsp"], "shares": [0.25], "epochs": 2, "seeds": 1, **options})
+    return user_graph_study(files, **{"methods": ["lsp"], "shares": [0.25], "epochs": 2, "seeds": 1, **options})
 
 
 def test_the_whole_graph_and_no_edges_are_always_run(files: UserGraphFiles) -> None:
-    runs = small(files, methods=["lsp", "random", "none"], shares=[0.1, 0.5]).runs()
+    runs = small(files, methods=["lsp", "random", "unpruned"], shares=[0.1, 0.5]).runs()
     assert [(run.method, run.keep) for run in runs] == [
-        ("none", None), ("no-edges", None), ("lsp-p", 0.1), ("lsp-p", 0.5), ("random", 0.1), ("random", 0.5),
+        ("unpruned", None), ("no-edges", None), ("lsp", 0.1), ("lsp", 0.5), ("random", 0.1), ("random", 0.5),
     ]  # fmt: skip
 
 
 def test_unknown_names_and_budgets_are_refused(files: UserGraphFiles) -> None:
-    with pytest.raises(OptionError, match="methods must be some of lsp, none, .*got 'magic'"):
-        method_names(["random", "magic"])
-    with pytest.raises(OptionError, match="methods must have a share for their budget, got 'lsp-t-published'"):
-        small(files, methods=["lsp-t-published"])
+    with pytest.raises(OptionError, match="methods must be some of unpruned, .*got 'magic'"):
+        methods_with_shares(["random", "magic"])
+    with pytest.raises(OptionError, match="methods must have a share for their budget, got 'lsp-threshold-published'"):
+        small(files, methods=["lsp-threshold-published"])
     with pytest.raises(OptionError, match="methods must have at least one that prunes, got none"):
         small(files, methods=["no-edges"])
     with pytest.raises(OptionError, match="model must be one of node-gat, .*got 'zinc-pna'"):
@@ -55,7 +63,7 @@ def test_every_model_trains(files: UserGraphFiles, tmp_path: Path, model: str) -
     assert model in models.MODELS
     study, results = small(files, model=model), Results(tmp_path / "r.jsonl")
     assert run_study(study, results, data=files).missing == 0
-    assert [row.method for row in rows(panel_of(study, results))] == ["none", "no-edges", "lsp-p"]
+    assert [row.method for row in rows(read_comparison(study, results))] == ["unpruned", "no-edges", "lsp"]
 
 
 def test_only_what_is_missing_is_run(files: UserGraphFiles, tmp_path: Path) -> None:
@@ -63,15 +71,15 @@ def test_only_what_is_missing_is_run(files: UserGraphFiles, tmp_path: Path) -> N
 
     def runs(**options: object) -> list[str]:
         done.clear()
-        run_study(small(files, **options), results, data=files, told=lambda run, _: done.append(str(run)))
+        run_study(small(files, **options), results, data=files, on_record=lambda run, _: done.append(str(run)))
         return [words.partition(" ")[2] for words in done]
 
-    assert runs() == ["none seed 0", "no-edges seed 0", "lsp-p keep=0.25 seed 0"]
+    assert runs() == ["unpruned seed 0", "no-edges seed 0", "lsp keep=0.25 seed 0"]
     assert runs() == []
     with results.path.open("a") as handle:
         handle.write('{"key": "cut sho')  # killed while writing
     assert runs(methods=["lsp", "random"]) == ["random keep=0.25 seed 0"]
-    assert runs(seeds=2) == ["none seed 1", "no-edges seed 1", "lsp-p keep=0.25 seed 1"]
+    assert runs(seeds=2) == ["unpruned seed 1", "no-edges seed 1", "lsp keep=0.25 seed 1"]
 
 
 def test_another_content_is_another_study_with_other_runs(files: UserGraphFiles) -> None:
@@ -88,8 +96,8 @@ def test_another_content_is_another_study_with_other_runs(files: UserGraphFiles)
 def test_rows_are_means_over_seeds_with_pruning_charged(files: UserGraphFiles, tmp_path: Path) -> None:
     study, results = small(files, seeds=2), Results(tmp_path / "r.jsonl")
     run_study(study, results, data=files)
-    none, bare, lsp = rows(panel_of(study, results))
-    records = [one for one in results.read() if one["run"]["method"] == "lsp-p"]
+    none, bare, lsp = rows(read_comparison(study, results))
+    records = [one for one in results.read() if one["run"]["method"] == "lsp"]
     assert lsp.test == pytest.approx(fmean(one["test"] for one in records))
     assert lsp.low <= lsp.test <= lsp.high
     assert (lsp.keep, lsp.share, lsp.runs) == (0.25, 0.25, 2)
@@ -98,22 +106,22 @@ def test_rows_are_means_over_seeds_with_pruning_charged(files: UserGraphFiles, t
     assert (none.share, bare.share, none.keep) == (1.0, 0.0, None)
     assert Row(**lsp.to_dict()) == lsp
     one = replace(study, seeds=1)
-    assert rows(panel_of(one, results))[0].low is None  # no interval of a single run
+    assert rows(read_comparison(one, results))[0].low is None  # no interval of a single run
 
 
 def test_validation_ranks_the_methods_and_no_test_figure(files: UserGraphFiles, tmp_path: Path) -> None:
     study, results = small(files, methods=["lsp", "random", "dropedge"]), Results(tmp_path / "r.jsonl")
-    val = {"lsp-p": 0.6, "random": 0.7}
+    val = {"lsp": 0.6, "random": 0.7}
     base = {"share": 0.25, "prune_seconds": 0.0, "train_seconds_per_epoch": 0.1, "metric": "accuracy"}
     for run in study.runs():
         score = val.get(run.method, 0.9)
         results.append(
             {"key": run.key, "run": run.to_dict(), "val": score, "test": 1 - score, "higher_is_better": True, **base}
         )
-    assert ranking(panel_of(study, results)) == ["random", "lsp-p"]  # dropedge makes no graph smaller
+    assert ranking(read_comparison(study, results)) == ["random", "lsp"]  # dropedge makes no graph smaller
 
 
-def test_without_runs_there_is_no_panel(files: UserGraphFiles, tmp_path: Path) -> None:
+def test_without_runs_there_is_no_comparison(files: UserGraphFiles, tmp_path: Path) -> None:
     results = Results(tmp_path / "r.jsonl")
-    assert panel_of(small(files), results) is None
+    assert read_comparison(small(files), results) is None
     assert status(small(files), results).total == 3

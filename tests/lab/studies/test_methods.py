@@ -1,12 +1,15 @@
-"""Every method of a study by name: one pruner, the budget that was asked for, the seed of the run."""
+"""Every method of a study: one pruner, the budget that was asked for, the seed of the run."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from lsprune import Graph, OptionError
-from lsprune.lab.studies.methods import BUDGETED, FRESH, NAMES, NEEDS_K, PAPER, REFERENCES, pruner_for
+from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError
+from lsprune.lab.studies.methods import PAPER, Method, catalogue, find_method, find_methods
+
+WITH_BUDGET = [method for method in catalogue().values() if method.has_budget]
+NAMED = pytest.mark.parametrize("method", WITH_BUDGET, ids=lambda method: method.name)
 
 
 def graph() -> Graph:
@@ -17,39 +20,95 @@ def graph() -> Graph:
     return Graph.from_edges(np.concatenate([once, once[::-1]], axis=1), num_nodes=40, x=x)  # in- and out-degrees agree
 
 
-def test_names_are_references_and_pruners():
-    assert set(PAPER) | set(FRESH) | set(NEEDS_K) <= set(NAMES) == set(REFERENCES) | set(BUDGETED)
-    assert pruner_for("none", None, 0) is None
-    assert pruner_for("basic", None, 0) is None
-    assert not pruner_for("no-edges", None, 0).mask(graph()).any()
+def test_the_catalogue_has_the_papers_methods_and_every_baseline():
+    assert set(PAPER) <= set(catalogue())
+    pruners = {method.pruner["pruner"] for method in catalogue().values() if method.pruner}
+    assert set(PRUNERS) - pruners == {"guarded", "top-weight"}  # need another pruner, and edge weights
 
 
-def test_names_say_who_decides():
-    for name in BUDGETED:
-        assert pruner_for(name, 1, 0).side == ("out" if name.endswith(("-out", "-paper", "-published")) else "in")
+def test_references_do_not_prune_or_leave_nothing():
+    assert catalogue()["unpruned"].make() is None
+    assert catalogue()["basic"].make() is None
+    assert not catalogue()["no-edges"].make().mask(graph()).any()
+    assert [name for name, method in catalogue().items() if not method.has_budget] == ["unpruned", "basic", "no-edges"]
 
 
-@pytest.mark.parametrize("method", BUDGETED)
+@NAMED
 def test_equal_k_means_an_equal_number_of_edges(method):
     one = graph()
     degree = np.bincount(one.ends()[1], minlength=40)
-    assert pruner_for(method, 3, 7).mask(one).sum() == np.minimum(degree, 3).sum()
-    assert pruner_for(method, 3, 7).seed == 7
+    pruner = method.make(k=3, seed=7)
+    assert pruner.mask(one).sum() == np.minimum(degree, 3).sum()
+    assert pruner.seed == 7
+    assert method.is_out == (pruner.side == "out")
 
 
-@pytest.mark.parametrize("method", [name for name in BUDGETED if name not in NEEDS_K])
+@NAMED
 def test_a_share_is_met_to_the_edge(method):
+    if not method.takes_share:
+        assert method.name == "lsp-threshold-published"  # its signature depends on k
+        return
     one = graph()
-    assert pruner_for(method, None, 0, keep=0.25).mask(one).sum() == int(0.25 * one.num_edges + 0.5)
+    assert method.make(keep=0.25).mask(one).sum() == int(0.25 * one.num_edges + 0.5)
 
 
-def test_the_published_presets_look_at_as_many_entries_as_the_run_says():
-    assert pruner_for("lsp-p-published", 2, 0, sparsity=8).hash.sparsity == 8
-    assert pruner_for("lsp-t-published", 2, 0).hash.sparsity == 25
+def test_the_presets_are_those_of_the_library():
+    for name, pruner in (
+        ("lsp-projection-paper", LSP.paper("p", k=2)),
+        ("lsp-threshold-paper", LSP.paper("t", k=2)),
+        ("lsp-projection-published", LSP.published("p", k=2)),
+        ("lsp-threshold-published", LSP.published("t", k=2)),
+        ("lsp-auto", LSP(k=2, hash="auto", weights="auto")),
+    ):
+        assert catalogue()[name].make(k=2) == pruner
+
+
+def test_options_are_brief_and_plain_however_they_were_written():
+    tables = (
+        {"hash": "signs:bits=4", "weights": "degree:power=0.4"},
+        {"hash": {"name": "signs", "bits": 4}, "weights": {"name": "degree", "power": 0.4}, "side": "in"},
+    )
+    first, second = (Method.from_table({"name": "x", "pruner": "lsp", **table}) for table in tables)
+    assert first == second
+    assert first.pruner == {
+        "pruner": "lsp", "hash": {"name": "signs", "bits": 4}, "weights": {"name": "degree", "power": 0.4},
+    }  # fmt: skip
+
+
+def test_roles_and_sides_follow_from_the_options():
+    roles = {name: method.role for name, method in catalogue().items() if method.role}
+    assert roles == {name: name for name in ("unpruned", "basic", "no-edges", "random", "local-random")}
+    assert Method("mine", {"pruner": "no-edges", "self_loops": "drop"}).role == "no-edges"
+    assert Method("mine", {"pruner": "random", "symmetric": "union"}).role == "random"
+    assert Method("random", {"pruner": "lsp"}).role == ""
+    presets = [name for name, method in catalogue().items() if method.is_paper_preset]
+    assert [name for name in presets if catalogue()[name].is_lsp] == [] and len(presets) == 4
+    assert Method("mine", {"pruner": "guarded", "inner": {"pruner": "lsp", "side": "out"}}).is_lsp
+    assert Method("mine", {"pruner": "guarded", "inner": {"pruner": "lsp", "side": "out"}}).is_out
+
+
+def test_partners_differ_in_nothing_but_the_side():
+    partners = {(one.name, other.name) for one in WITH_BUDGET for other in WITH_BUDGET if one.is_in_partner(other)}
+    assert partners == {("local-random", "local-random-out"), ("lsp-auto", "lsp-auto-out"), ("first", "first-out")}
+    held = [Method("x", {"pruner": "guarded", "inner": {"pruner": "lsp", **side}}) for side in ({}, {"side": "out"})]
+    assert held[0].is_in_partner(held[1]) and not held[1].is_in_partner(held[0])
+
+
+def test_a_guarded_pruner_passes_its_budget_on():
+    method = find_method("(guarded:inner=(lsp:hash=identity),min_keep=1)")
+    assert method.has_budget and method.takes_share
+    assert method.make(keep=0.5, seed=3) == Guarded(pruner=LSP(keep=0.5, seed=3, hash="identity"), min_keep=1)
+
+
+def test_names_of_pruners_are_methods_too():
+    assert find_method("lsp") == Method("lsp", {"pruner": "lsp"})
+    assert [method.name for method in find_methods(["lsp", "random", "lsp"])] == ["lsp", "random"]
 
 
 def test_bad_requests_are_named():
-    with pytest.raises(OptionError, match="method must be one of none, no-edges, basic, random"):
-        pruner_for("magic", 1, 0)
+    with pytest.raises(OptionError, match="methods must be some of unpruned, .* or a pruner, got 'magic'"):
+        find_method("magic")
     with pytest.raises(OptionError, match="k or keep must be given for method random"):
-        pruner_for("random", None, 0)
+        catalogue()["random"].make()
+    with pytest.raises(OptionError, match="methods must have names of their own, got two that are called 'random'"):
+        find_methods(["random", {"name": "random", "pruner": "lsp"}])

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from torch_geometric.data import Data  # noqa: E402
 
 from lsprune import Graph, LocalRandom, OptionError, prune  # noqa: E402
@@ -18,7 +19,7 @@ from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training import prepare  # noqa: E402
 from lsprune.measure import neighbourhood_variance  # noqa: E402
 
-RUN = Run(study="s", dataset="toy", model="", method="none", hops=(1, 3))
+RUN = Run(study="s", dataset="toy", model="", method="unpruned", hops=(1, 3))
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,7 @@ def test_the_record_has_a_variance_for_each_number_of_hops(edges):
 
 
 def test_it_is_measured_on_the_pruned_graph(edges):
-    record = measure(dataclasses.replace(RUN, method="local-random", keep=0.5, seed=4))
+    record = measure(dataclasses.replace(RUN, **method_fields("local-random"), keep=0.5, seed=4))
     kept = prune(edges, LocalRandom(keep=0.5, seed=4))
     small = neighbourhood_variance(Graph.from_edges(kept, num_nodes=50), [1, 3])
     assert record["variance"] == {"1": small[1], "3": small[3]}

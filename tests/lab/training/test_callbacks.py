@@ -24,7 +24,7 @@ class FakeRun:
 
     study: str = "one"
     dataset: str = "cora"
-    method: str = "lsp-p"
+    method: str = "lsp-projection"
     k: int | None = 3
     keep: float | None = None
     seed: int = 0
@@ -146,7 +146,7 @@ def on_a_terminal(**environment: str) -> str:
 from types import SimpleNamespace
 from lsprune.lab.training.callbacks import ProgressBars
 bars = ProgressBars(3, 1)
-bars.on_run_start(SimpleNamespace(method="lsp-p", k=3, keep=None, seed=0, epochs=4))
+bars.on_run_start(SimpleNamespace(method="lsp-projection", k=3, keep=None, seed=0, epochs=4))
 bars.on_epoch_end(2, {"val": 0.5})
 bars.close()
 """
@@ -168,7 +168,7 @@ bars.close()
 
 def test_bars_show_on_a_terminal_and_colours_can_be_turned_off():
     coloured = on_a_terminal(TERM="xterm-256color")
-    assert "1/3" in coloured and "lsp-p-k3-seed0" in coloured and "val 0.5000" in coloured
+    assert "1/3" in coloured and "lsp-projection-k3-seed0" in coloured and "val 0.5000" in coloured
     assert "\x1b[38;5;" in coloured
     plain = on_a_terminal(TERM="xterm-256color", NO_COLOR="1")
     assert "1/3" in plain and "\x1b[38;5;" not in plain
@@ -195,10 +195,10 @@ def scalars(events, tag: str) -> list[tuple[int, float]]:
 
 def test_tensorboard_has_every_epoch_of_each_run(tmp_path, read_events):
     board = TensorBoardLogger(tmp_path)
-    call_for_runs(board, FakeRun(), FakeRun(method="none", k=None, seed=2))
+    call_for_runs(board, FakeRun(), FakeRun(method="unpruned", k=None, seed=2))
     board.close()
     folders = {str(path.parent.relative_to(tmp_path)) for path in tmp_path.rglob("events.*")}
-    assert folders == {"cora/lsp-p-k3-seed0-abc", "cora/none-seed2-abc"}
+    assert folders == {"cora/lsp-projection-k3-seed0-abc", "cora/unpruned-seed2-abc"}
     for folder in folders:
         events = read_events(tmp_path / folder)
         for tag in row(1):
@@ -208,7 +208,7 @@ def test_tensorboard_has_every_epoch_of_each_run(tmp_path, read_events):
 
 def test_tensorboard_keeps_the_record_and_the_configuration(tmp_path, read_events):
     call_for_runs(TensorBoardLogger(tmp_path), FakeRun())
-    events = read_events(tmp_path / "cora/lsp-p-k3-seed0-abc")
+    events = read_events(tmp_path / "cora/lsp-projection-k3-seed0-abc")
     (text,) = events.Tensors("record/text_summary")
     body = text.tensor_proto.string_val[0].decode()
     assert json.loads(body.removeprefix("```json\n").removesuffix("\n```")) == RECORD
@@ -219,7 +219,9 @@ def test_tensorboard_keeps_the_record_and_the_configuration(tmp_path, read_event
 
     kept = events.summary_metadata["_hparams_/session_start_info"].plugin_data.content
     options = HParamsPluginData.FromString(kept).session_start_info.hparams
-    assert options["method"].string_value == "lsp-p" and options["k"].number_value == 3 and "keep" not in options
+    assert (
+        options["method"].string_value == "lsp-projection" and options["k"].number_value == 3 and "keep" not in options
+    )
 
 
 def test_tensorboard_shows_an_interrupted_run_only_as_it_was_repeated(tmp_path, read_events):
@@ -250,11 +252,11 @@ def test_tensorboard_closes_every_writer_once(tmp_path, read_events, monkeypatch
     board = TensorBoardLogger(tmp_path)
     board.on_run_start(FakeRun())  # fails, so it has no end
     call_for_runs(board, FakeRun(seed=1))
-    assert closed == ["lsp-p-k3-seed0-abc", "lsp-p-k3-seed1-abc"]
+    assert closed == ["lsp-projection-k3-seed0-abc", "lsp-projection-k3-seed1-abc"]
     board.on_run_start(FakeRun(seed=2))
     board.close()
     board.close()
-    assert closed[2:] == ["lsp-p-k3-seed2-abc"]
+    assert closed[2:] == ["lsp-projection-k3-seed2-abc"]
 
 
 @pytest.fixture
@@ -280,7 +282,9 @@ def test_wandb_gets_one_run_for_each(calls):
     call_for_runs(logger, *runs, epochs=2)
     logger.close()
     expected = []
-    for number, (run, name) in enumerate(zip(runs, ("lsp-p-k3-seed0", "lsp-p-keep0.5-seed1"), strict=True)):
+    for number, (run, name) in enumerate(
+        zip(runs, ("lsp-projection-k3-seed0", "lsp-projection-keep0.5-seed1"), strict=True)
+    ):
         options = {"project": "prunes", "group": "one", "name": name, "config": asdict(run), "reinit": "create_new"}
         expected += [
             ("init", options), ("log", number, row(1), 1), ("log", number, row(2), 2),

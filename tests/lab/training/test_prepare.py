@@ -27,7 +27,7 @@ def datasets(monkeypatch):
 
 
 def test_a_limit_takes_the_first_graphs_and_nodes_at_equal_distances(monkeypatch):
-    run = Run(study="s", dataset="graphs", model="synthetic-gat", method="none", limit=5)
+    run = Run(study="s", dataset="graphs", model="synthetic-gat", method="unpruned", limit=5)
     graphs, _ = prepare(run, None)
     assert [len(store) for store in (graphs.train, graphs.val, graphs.test)] == [5, 5, 5]
     whole = prepare(NODE_RUN, None)[0].train
@@ -39,7 +39,9 @@ def test_a_limit_takes_the_first_graphs_and_nodes_at_equal_distances(monkeypatch
     assert 0 < small.num_edges < whole.num_edges
 
 
-@pytest.mark.parametrize("method", ["random", "local-random", "lsp-p", "lsp-t", "lsp-p-published"])
+@pytest.mark.parametrize(
+    "method", ["random", "local-random", "lsp-projection", "lsp-threshold", "lsp-projection-published"]
+)
 def test_equal_k_means_equal_share_and_pruning_is_charged(method):
     _, record = prepare(dataclasses.replace(NODE_RUN, method=method, k=3), None)
     owners = communities().train.edge_index[0 if "published" in method else 1]
@@ -49,7 +51,7 @@ def test_equal_k_means_equal_share_and_pruning_is_charged(method):
 
 
 def test_a_share_is_a_budget_too():
-    _, record = prepare(dataclasses.replace(NODE_RUN, method="lsp-t", keep=0.25), None)
+    _, record = prepare(dataclasses.replace(NODE_RUN, method="lsp-threshold", keep=0.25), None)
     assert record["share"] == pytest.approx(0.25, abs=0.002)
 
 
@@ -60,7 +62,7 @@ def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset
     for pruned in ("always", "training", "testing"):
         graphs, _ = prepare(dataclasses.replace(run, pruned=pruned), None)
         sizes[pruned] = [part.num_edges for part in (graphs.train, graphs.val, graphs.test)]
-    whole, _ = prepare(dataclasses.replace(run, method="none", k=None), None)
+    whole, _ = prepare(dataclasses.replace(run, method="unpruned", k=None), None)
     full = [part.num_edges for part in (whole.train, whole.val, whole.test)]
     assert all(few < many for few, many in zip(sizes["always"], full, strict=True))
     assert sizes["training"] == [sizes["always"][0], *full[1:]]
@@ -68,7 +70,7 @@ def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset
 
 
 def test_all_splits_are_pruned_by_the_pruner_that_is_fitted_on_the_training_graphs():
-    graphs, record = prepare(dataclasses.replace(NODE_RUN, dataset="graphs", method="lsp-p", k=2), None)
+    graphs, record = prepare(dataclasses.replace(NODE_RUN, dataset="graphs", method="lsp-projection", k=2), None)
     whole, _ = prepare(dataclasses.replace(NODE_RUN, dataset="graphs"), None)
     fitted = LSP(k=2, seed=NODE_RUN.seed).fit(whole.train.to_graph())
     assert record["pruner"] == fitted.to_dict()

@@ -48,7 +48,7 @@ def test_a_record_is_complete_and_json():
 
 
 def test_the_same_configuration_gives_the_same_run():
-    run = dataclasses.replace(NODE_RUN, method="lsp-p", k=3)
+    run = dataclasses.replace(NODE_RUN, method="lsp-projection", k=3)
     first, second = train(run), train(run)
     assert (first["test"], first["val"], first["best_epoch"], first["share"]) == (
         second["test"], second["val"], second["best_epoch"], second["share"],
@@ -58,7 +58,7 @@ def test_the_same_configuration_gives_the_same_run():
 
 
 def test_edges_help_and_the_references_keep_all_or_none():
-    whole, empty = (train(dataclasses.replace(NODE_RUN, method=name)) for name in ("none", "no-edges"))
+    whole, empty = (train(dataclasses.replace(NODE_RUN, method=name)) for name in ("unpruned", "no-edges"))
     assert empty["share"] == 0.0
     assert whole["test"] > empty["test"]
     assert train(dataclasses.replace(NODE_RUN, method="basic"))["share"] == 1.0
@@ -89,7 +89,7 @@ def test_the_result_is_that_of_the_first_epoch_with_the_best_validation():
 
 
 def test_a_record_stores_the_fitted_pruner():
-    record = train(dataclasses.replace(NODE_RUN, method="lsp-auto-a", keep=0.2, epochs=1))
+    record = train(dataclasses.replace(NODE_RUN, method="lsp-auto", keep=0.2, epochs=1))
     fitted = LSP(keep=0.2, hash="auto", weights="auto").fit(communities().train)
     assert record["pruner"] == fitted.to_dict()
     assert record["pruner"]["hash"]["name"] != "auto" != record["pruner"]["weights"]
@@ -113,7 +113,7 @@ def test_bad_configurations_are_named(options, message):
 
 
 # Which part of each study results/ holds, as its README says, and how many seeds of that part are complete.
-QM9 = ["none", "random", "local-random", "lsp-p"]
+QM9 = ["unpruned", "random", "local-random", "lsp-projection"]
 
 
 COMMITTED = {
@@ -121,12 +121,12 @@ COMMITTED = {
     "citeseer": ({"k": [1, 2, 3, 4, 6, 8]}, 5),
     "pubmed": ({"k": [1, 2, 4, 8, 16, 30]}, 5),
     "computers": ({"k": [2, 5, 10, 20, 40, 80]}, 5),
-    "github": ({"k": [1], "methods": ["none", "no-edges", "basic"]}, 5),
+    "github": ({"k": [1], "methods": ["unpruned", "no-edges", "basic"]}, 5),
     "neighbourhood-variance": ({}, 5),
     "consistency": ({}, 5),
-    "zinc": ({"methods": ["none"]}, 1),
+    "zinc": ({"methods": ["unpruned"]}, 1),
     "qm9": ({"targets": ["mu"], "methods": QM9, "k": [1, 2], "epochs": 8}, 1),
-    "synthetic": ({"methods": ["none"]}, 1),
+    "synthetic": ({"methods": ["unpruned"]}, 1),
     "compare": ({}, 5),
     "compare-points": ({}, 5),
     "compare-seeds": ({}, 20),

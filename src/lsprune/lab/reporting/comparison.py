@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import NamedTuple
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.lab.reporting.method_styles import NO_EDGES, OUT_SUFFIX, RANDOM, RANDOM_BASELINES, UNPRUNED, is_lsp
+from lsprune.lab.reporting.method_styles import RANDOM_BASELINES
 from lsprune.lab.reporting.neighbourhood_sizes import NeighbourhoodSizes
-from lsprune.lab.reporting.records import OVERLAP, TOLERANCE, VARIANCE, Record, read_records, result_files
+from lsprune.lab.reporting.records import OVERLAP, TOLERANCE, VARIANCE, Record, methods_of, read_records, result_files
 from lsprune.lab.reporting.statistics import Estimate, PairedDifference, estimate, lossless_share, paired_difference
-from lsprune.lab.studies.methods import FRESH
+from lsprune.lab.studies.methods import NO_EDGES, RANDOM, UNPRUNED, Method
 
 
 class Budget(NamedTuple):
@@ -37,6 +37,7 @@ class Comparison:
 
     Args:
         cells: for each method and budget the record of every seed, in the order in which they were run.
+        defined: each method by its name: its options, as the records have them.
     """
 
     study: str
@@ -45,6 +46,7 @@ class Comparison:
     metric: str
     higher_is_better: bool
     cells: Mapping[tuple[str, Budget], Mapping[int, Record]]
+    defined: dict[str, Method]
 
     @property
     def name(self) -> str:
@@ -66,7 +68,30 @@ class Comparison:
     @cached_property
     def lsp_methods(self) -> list[str]:
         """The LSP methods, without the paper's presets and those that prune the out-neighbours."""
-        return [method for method in self.methods if is_lsp(method) and not method.endswith(OUT_SUFFIX)]
+        return [name for name in self.methods if self.defined[name].is_lsp and not self.defined[name].is_out]
+
+    @cached_property
+    def _roles(self) -> dict[str, str]:
+        """The first method in each role."""
+        return {method.role: name for name, method in reversed(self.defined.items()) if method.role}
+
+    def in_role(self, role: str) -> str:
+        """Return the method that is the unpruned graph, no edges, random, ...; an empty string if there is none."""
+        return self._roles.get(role, "")
+
+    @property
+    def unpruned(self) -> str:
+        """The method that trains on the whole graph; an empty string, which has no runs, if there is none."""
+        return self.in_role(UNPRUNED)
+
+    @cached_property
+    def random_baselines(self) -> list[str]:
+        """The methods that choose at random, of all edges or of each node's, and have a budget."""
+        return [name for role in RANDOM_BASELINES if (name := self.in_role(role)) in self.methods]
+
+    def in_neighbour_partner(self, method: str) -> str | None:
+        """Return the method with the same options but for the side, which prunes the in-neighbours of each node."""
+        return next((n for n, other in self.defined.items() if other.is_in_partner(self.defined[method])), None)
 
     @cached_property
     def budgets(self) -> list[Budget]:
@@ -114,7 +139,7 @@ class Comparison:
 
     def gain_over_unpruned(self, method: str, budget: Budget) -> PairedDifference | None:
         """Return how much better a method is at a budget than the unpruned graph."""
-        return self._better(self.values(method, budget), self.values(UNPRUNED))
+        return self._better(self.values(method, budget), self.values(self.unpruned))
 
     def _better(self, ours: dict[int, float], theirs: dict[int, float]) -> PairedDifference | None:
         """Return the difference in pairs by seed; None without a common seed."""
@@ -125,7 +150,7 @@ class Comparison:
     @cached_property
     def topology_gain(self) -> PairedDifference | None:
         """How much better the whole graph is than no edges."""
-        return self.gain(UNPRUNED, NO_EDGES)
+        return self.gain(self.unpruned, self.in_role(NO_EDGES))
 
     @property
     def topology_matters(self) -> bool:
@@ -143,14 +168,15 @@ class Comparison:
             self.share(method, budget): tuple(self.values(method, budget).values())
             for budget in self.budgets_of(method)
         }
-        unpruned = tuple(self.values(UNPRUNED).values())
+        unpruned = tuple(self.values(self.unpruned).values())
         if not runs or not unpruned:
             return None
         return lossless_share(runs, unpruned, tolerance=TOLERANCE[self.metric], higher_is_better=self.higher_is_better)
 
-    def lossless_ratio(self, method: str, rival: str = RANDOM) -> float | None:
-        """Return a method's lossless share over the rival's; 100 % stands for "no share is lossless"."""
-        if not (self.complete(method) and self.complete(rival) and self.values(UNPRUNED)):
+    def lossless_ratio(self, method: str, rival: str | None = None) -> float | None:
+        """Return a method's lossless share over the rival's, by default random's; no lossless share counts as 100 %."""
+        rival = self.in_role(RANDOM) if rival is None else rival
+        if not (self.complete(method) and self.complete(rival) and self.values(self.unpruned)):
             return None
         return (self.lossless_share(method) or 1.0) / (self.lossless_share(rival) or 1.0)
 
@@ -189,9 +215,10 @@ class Comparison:
 
     def methods_to_draw(self, lsp: int = 3, others: int = 2) -> list[str]:
         """Return the lines of a figure: random, local random, and by validation the best LSPs and the best others."""
-        always = [method for method in RANDOM_BASELINES if method in self.methods]
-        rest = [name for name in self.methods if not is_lsp(name) and name not in (*RANDOM_BASELINES, *FRESH)]
-        return [*always, *self.ranked(self.lsp_methods)[:lsp], *self.ranked(rest)[:others]]
+        baselines = self.random_baselines
+        kinds = {name: self.defined[name] for name in self.methods if name not in baselines}
+        rest = [name for name, method in kinds.items() if not (method.is_lsp or method.every_epoch)]
+        return [*baselines, *self.ranked(self.lsp_methods)[:lsp], *self.ranked(rest)[:others]]
 
 
 # From files to comparisons
@@ -251,7 +278,10 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
         runs,
         tuple(make_comparison(path, *part, records, study=study) for part, records in trained.items()),
         tuple(make_comparison(path, *part, records, study=study) for part, records in overlaps.items()),
-        tuple(NeighbourhoodSizes(dataset, tuple(records)) for dataset, records in sizes.items()),
+        tuple(
+            NeighbourhoodSizes(dataset, records, methods_of(records, f"{path}, {dataset}"))
+            for dataset, records in sizes.items()
+        ),
     )
 
 
@@ -272,4 +302,6 @@ def make_comparison(
     kinds = {(record["metric"], record["higher_is_better"]) for record in records}
     if len(kinds) > 1:
         raise FormatError(f"{path}: the runs on {dataset} have several metrics, {sorted(kinds)}")
-    return Comparison(study or path.stem, dataset, target, *kinds.pop(), dict(cells))
+    return Comparison(
+        study or path.stem, dataset, target, *kinds.pop(), dict(cells), methods_of(records, f"{path}, {dataset}")
+    )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean
 
-from lsprune.lab.reporting.method_styles import UNPRUNED
 from lsprune.lab.reporting.records import VARIANCE, Record
 from lsprune.lab.reporting.statistics import Estimate, estimate
+from lsprune.lab.studies.methods import UNPRUNED, Method
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,15 @@ class SizePoint:
 
 @dataclass(frozen=True, eq=False)
 class NeighbourhoodSizes:
-    """The measurements on one dataset; records are checked."""
+    """The measurements on one dataset; records are checked.
+
+    Args:
+        defined: the methods by name, in the order in which they were run.
+    """
 
     dataset: str
     records: Sequence[Record]
+    defined: dict[str, Method]
 
     @cached_property
     def hops(self) -> list[int]:
@@ -36,7 +41,7 @@ class NeighbourhoodSizes:
     @cached_property
     def methods(self) -> list[str]:
         """The methods that pruned, in the order in which they were run."""
-        return [name for name in dict.fromkeys(r["run"]["method"] for r in self.records) if name != UNPRUNED]
+        return [name for name, method in self.defined.items() if method.role != UNPRUNED]
 
     def points(self, method: str, hops: int) -> list[SizePoint]:
         """Return a point for each budget of a method, the smallest share first."""
@@ -57,5 +62,6 @@ class NeighbourhoodSizes:
 
     def unpruned(self, hops: int) -> Estimate | None:
         """Return the variance on the whole graph."""
-        points = self.points(UNPRUNED, hops)
+        name = next((name for name, method in self.defined.items() if method.role == UNPRUNED), "")
+        points = self.points(name, hops)
         return points[-1].variance if points else None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from lsprune.lab.reporting.comparison import Budget, Comparison
 from lsprune.lab.reporting.formatting import per_cent, unit
-from lsprune.lab.reporting.method_styles import UNPRUNED
 from lsprune.lab.reporting.records import TOLERANCE
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, PairedDifference, paired_difference
 from lsprune.lab.reporting.timing import Timing
@@ -44,7 +43,7 @@ def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
         return Recommendation(False, "No recommendation: no LSP method was run here.", ())
     number = len(comparison.lsp_methods)
     choice = f"Method: {method}, chosen on validation among {number} LSP method{'' if number == 1 else 's'}."
-    if not comparison.values(UNPRUNED):
+    if not comparison.values(comparison.unpruned):
         text = "No recommendation: there is no unpruned run to compare with."
         return Recommendation(False, text, (choice,), method)
     share = comparison.lossless_share(method)
@@ -89,10 +88,10 @@ def _no_share(comparison: Comparison, method: str) -> str:
 
 def _difference(comparison: Comparison, method: str, budget: Budget) -> PairedDifference:
     """Return pruned less unpruned, paired by seed; without a common seed, the difference of the means."""
-    pruned, unpruned = comparison.values(method, budget), comparison.values(UNPRUNED)
+    pruned, unpruned = comparison.values(method, budget), comparison.values(comparison.unpruned)
     if set(pruned) & set(unpruned):
         return paired_difference(pruned, unpruned)
-    ours, whole = comparison.estimate(method, budget), comparison.estimate(UNPRUNED)
+    ours, whole = comparison.estimate(method, budget), comparison.estimate(comparison.unpruned)
     assert ours is not None and whole is not None
     return PairedDifference(ours.mean - whole.mean, float("nan"), float("nan"), float("nan"), 1)
 
@@ -131,7 +130,7 @@ def _certainty(comparison: Comparison, gap: PairedDifference) -> Iterator[str]:
 def _cautions(comparison: Comparison, method: str, share: float | None) -> Iterator[str]:
     """Yield what makes the recommendation weaker than it looks."""
     budgets = comparison.budgets_of(method)
-    fewest = min(*(len(comparison.values(method, b)) for b in budgets), len(comparison.values(UNPRUNED)))
+    fewest = min(*(len(comparison.values(method, b)) for b in budgets), len(comparison.values(comparison.unpruned)))
     if fewest < MIN_VERDICT_RUNS:
         known = "One run only: no interval" if fewest == 1 else "Two runs only: a poor interval"
         yield f"{known}; the difference may be chance."

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from lsprune.errors import FormatError, LspruneWarning, OptionError
+from lsprune.lab.studies.methods import Method
+from lsprune.lab.studies.run import check_version
 
 Record = dict[str, Any]
 TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}  # a loss of this size still counts as lossless
@@ -60,10 +62,23 @@ def _parse(line: bytes, place: str) -> Record:
 
 def check_record(record: Record, place: str, *numbers: str) -> None:
     """Raise FormatError, beginning with `place`, if a record lacks a field, or one of these numbers besides."""
+    if isinstance(record.get("run"), dict):
+        check_version(record["run"], place)
     wrong = wrong_fields(record)
     wrong += [name for name in numbers if name not in wrong and not is_finite_number(record.get(name))]
     if wrong:
         raise FormatError(f"{place}: wrong or missing {', '.join(wrong)}; correct or remove that line")
+
+
+def methods_of(records: Iterable[Record], place: str) -> dict[str, Method]:
+    """Return the methods of checked records by name, in their order; raise FormatError if two have the same name."""
+    methods: dict[str, Method] = {}
+    for run in (record["run"] for record in records):
+        method = Method(run["method"], run["pruner"], run.get("every_epoch", False), run.get("basic", False))
+        if methods.setdefault(method.name, method) != method:
+            pruners = f"{methods[method.name].pruner} and {method.pruner}"
+            raise FormatError(f"{place}: two methods are called {method.name!r}, {pruners}; rename one of them")
+    return methods
 
 
 def wrong_fields(record: Record) -> list[str]:
@@ -90,6 +105,10 @@ def _wrong_run(run: Record) -> Iterator[str]:
         yield "run.seed"
     if not isinstance(run.get("target"), str | None):
         yield "run.target"
+    yield from (f"run.{name}" for name in ("every_epoch", "basic") if not isinstance(run.get(name, False), bool))
+    pruner = run.get("pruner")
+    if pruner is not None and not (isinstance(pruner, dict) and isinstance(pruner.get("pruner"), str)):
+        yield "run.pruner"
     budgets = {name: run[name] for name in ("k", "keep") if run.get(name) is not None}
     yield from (f"run.{name}" for name, budget in budgets.items() if not is_finite_number(budget))
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from statistics import median
 
 from lsprune.lab.reporting.comparison import NO_BUDGET, Comparison
-from lsprune.lab.reporting.method_styles import UNPRUNED
 from lsprune.lab.reporting.records import Record
 
 TRAINING, TEST = "train_seconds_per_epoch", "test_seconds"
@@ -40,7 +39,7 @@ class Timing:
 
 def timing_of(comparison: Comparison) -> Timing:
     """Return what the times of a comparison are measured against."""
-    unpruned = list(comparison.cells.get((UNPRUNED, NO_BUDGET), {}).values())
+    unpruned = list(comparison.cells.get((comparison.unpruned, NO_BUDGET), {}).values())
     alone = [record for record in unpruned if record.get("jobs") == 1]
     if not alone:
         return Timing(problem=_why_shared(unpruned))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lsprune.lab.reporting.comparison import Comparison
-from lsprune.lab.reporting.method_styles import BASIC, NO_EDGES
 from lsprune.lab.reporting.timing import Timing
-from lsprune.lab.studies.methods import FRESH
+from lsprune.lab.studies.methods import BASIC, NO_EDGES
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,8 @@ def trade_off(comparison: Comparison, timing: Timing) -> TradeOff:
     points = []
     for (method, budget), records in comparison.cells.items():
         estimate, share = comparison.estimate(method, budget), comparison.share(method, budget)
-        if method in FRESH or method in (NO_EDGES, BASIC) or estimate is None:
+        defined = comparison.defined[method]
+        if defined.every_epoch or defined.role in (NO_EDGES, BASIC) or estimate is None:
             continue
         amount = timing.seconds(records.values()) if cost == "seconds" else share
         if amount is not None:

@@ -1,4 +1,4 @@
-"""Methods compared on a graph of one's own: a study made in code, and what its runs say, a row for each budget."""
+"""Compare methods on a user's graph: the study, and a row of results for each method and budget."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.study import Part, Study
 from lsprune.lab.user_graph import UserGraphFiles
 
-ALWAYS = (UNPRUNED, NO_EDGES)  # whether edges matter at all comes first
+ALWAYS = (UNPRUNED, NO_EDGES)  # they show whether edges matter at all
 METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree")
 SHARES = (0.1, 0.25, 0.5)
-MODELS = {
+MODELS = {  # with their learning rates, as in the studies
     "node-gat": 0.005,
     "github-gat": 0.01,
     "planetoid-gat": 0.01,
     "ppi-gat": 0.005,
-}  # learning rate, as in studies
-DECAY = 5e-4
+}
+DECAY = 5e-4  # weight decay
 TASKS = ("node-classification",)
 
 
@@ -43,38 +43,41 @@ def methods_with_shares(specs: Iterable[Any]) -> tuple[Method, ...]:
     return methods
 
 
-def own_study(
+def user_graph_study(
     files: UserGraphFiles,
     *,
-    methods: Iterable[str] = METHODS,
+    methods: Iterable[Any] = METHODS,
     shares: Iterable[float] = SHARES,
     model: str = "node-gat",
     epochs: int = 200,
     seeds: int = 3,
 ) -> Study:
-    """The study that compares these methods on the graph in these files; `unpruned` and `no-edges` are always there.
+    """Return the study that compares these methods on the graph in these files, and with the unpruned and empty graph.
 
-    Its name has the hash of the files' content and of how is trained: what has one name may stand in one file. Methods,
-    shares and seeds can be added later, and only what is new is run.
+    Its name contains a hash of the files' content and of the training options, so that results of one name belong in
+    one file. Methods, shares and seeds can be added later; then only what is new is run.
+
+    Args:
+        methods: names, tables or short forms such as `(lsp:hash=signs)`; see `methods.find_method`.
     """
     if model not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
-    wanted = [method for method in methods_with_shares(methods) if method.name not in ALWAYS]
-    if not any(method.has_budget for method in wanted):
-        names = ", ".join(method.name for method in wanted)
+    compared = [method for method in methods_with_shares(methods) if method.name not in ALWAYS]
+    if not any(method.has_budget for method in compared):
+        names = ", ".join(method.name for method in compared)
         raise OptionError(f"methods must have at least one that prunes, got {names or 'none'}")
     part = Part(
-        dataset=files.name, model=model, shares=tuple(dict.fromkeys(shares)), methods=(*ALWAYS, *wanted),
+        dataset=files.name, model=model, shares=tuple(dict.fromkeys(shares)), methods=(*ALWAYS, *compared),
         epochs=epochs, lr=MODELS[model], weight_decay=DECAY,
     )  # fmt: skip
-    same = repr((part.dataset, model, epochs, part.lr, DECAY))
-    name = f"{part.dataset.rpartition('-')[0]}-{hashlib.sha256(same.encode()).hexdigest()[:8]}"
+    options = repr((part.dataset, model, epochs, part.lr, DECAY))
+    name = f"{part.dataset.rpartition('-')[0]}-{hashlib.sha256(options.encode()).hexdigest()[:8]}"
     return Study(name=name, title=f"{files.graph.name}: {model}, {epochs} epochs", parts=(part,), seeds=seeds)
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the runs of a method at a budget say; the bounds are none for a single run, times are medians."""
+    """The results of a method at a budget: means over runs, median times; a single run has no bounds."""
 
     method: str
     keep: float | None
@@ -88,39 +91,39 @@ class Row:
     seconds: float  # all epochs, and the pruning before them
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the row as plain data."""
         return asdict(self)
 
 
-def panel_of(study: Study, results: Results) -> Comparison | None:
-    """The runs of the study that are done, and no others of its file; None where there is none."""
-    wanted = {run.key for run in study.runs()}
-    records = [record for record in results.read() if record["key"] in wanted]
+def read_comparison(study: Study, results: Results) -> Comparison | None:
+    """Return the comparison of the study's runs that are done, without others in its file; None if there are none."""
+    keys = {run.key for run in study.runs()}
+    records = [record for record in results.read() if record["key"] in keys]
     for record in records:
         check_record(record, f"{results.path}, run {record['key']}")
     return make_comparison(results.path, study.parts[0].dataset, None, records) if records else None
 
 
-def rows(panel: Comparison) -> list[Row]:
-    """A row for each method and share, in the order in which they were run."""
-    for record in (record for records in panel.cells.values() for record in records.values()):
-        check_record(record, f"{panel.study}.jsonl, run {record['key']}", "train_seconds")
-    return [_row(panel, method, budget, records) for (method, budget), records in panel.cells.items()]
+def rows(comparison: Comparison) -> list[Row]:
+    """Return a row for each method and share, in the order in which they were run."""
+    for record in (record for records in comparison.cells.values() for record in records.values()):
+        check_record(record, f"{comparison.study}.jsonl, run {record['key']}", "train_seconds")
+    return [_row(comparison, method, budget, records) for (method, budget), records in comparison.cells.items()]
 
 
-def ranking(panel: Comparison) -> list[str]:
-    """The methods from the best to the worst by validation, over all shares; of those that make the graph smaller."""
-    return panel.ranked(name for name in panel.methods if name not in FRESH)
+def ranking(comparison: Comparison) -> list[str]:
+    """Return the methods that make the graph smaller, from the best to the worst by validation over all shares."""
+    return comparison.ranked(name for name in comparison.methods if not comparison.defined[name].every_epoch)
 
 
-def _row(panel: Comparison, method: str, budget: Budget, records: Mapping[int, Record]) -> Row:
-    level = panel.estimate(method, budget)
+def _row(comparison: Comparison, method: str, budget: Budget, records: Mapping[int, Record]) -> Row:
+    level = comparison.estimate(method, budget)
     assert level is not None
     low, high = (value if isfinite(value) else None for value in (level.low, level.high))
-    done = records.values()
+    runs = records.values()
     return Row(
-        method, budget.keep, panel.share(method, budget), level.mean, low, high, level.runs,
-        median(record["prune_seconds"] for record in done),
-        median(record["train_seconds_per_epoch"] for record in done),
-        median(record["prune_seconds"] + record["train_seconds"] for record in done),
+        method, budget.keep, comparison.share(method, budget), level.mean, low, high, level.runs,
+        median(record["prune_seconds"] for record in runs),
+        median(record["train_seconds_per_epoch"] for record in runs),
+        median(record["prune_seconds"] + record["train_seconds"] for record in runs),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,8 +18,8 @@ from lsprune.errors import OptionError
 from lsprune.pruners import PRUNERS, Pruner, from_dict
 from lsprune.specs import parse_spec
 
-UNPRUNED = "unpruned"
-NO_EDGES = "no-edges"
+UNPRUNED, BASIC, NO_EDGES = REFERENCES = ("unpruned", "basic", "no-edges")
+RANDOM, LOCAL_RANDOM = "random", "local-random"
 BUDGET = ("k", "keep", "seed")  # options that a run sets
 
 
@@ -46,7 +46,7 @@ class Method:
         >>> Method.from_table({"name": "mine", "pruner": "lsp", "hash": "signs:bits=4", "side": "in"}).pruner
         {'pruner': 'lsp', 'hash': {'name': 'signs', 'bits': 4}}
         """
-        rest = dict(table)
+        rest = _with_inner_table(table)
         name, every_epoch, basic = rest.pop("name", None), rest.pop("every_epoch", False), rest.pop("basic", False)
         if not isinstance(name, str) or not name:
             raise OptionError(f"methods must have a name, got {shown(dict(table))}")
@@ -59,7 +59,55 @@ class Method:
         for option in BUDGET:
             if option in rest:
                 raise OptionError(f"{option} must not be an option of method {name}: a study sets it for each run")
-        return cls(name, brief(_with_budget(rest, {"k": 1})), every_epoch, basic)
+        method = cls(name, brief(_with_budget(rest, {"k": 1})), every_epoch, basic)
+        if every_epoch and method.pruner != {"pruner": RANDOM}:
+            raise OptionError(f"every_epoch must go with the pruner random, without options, got {shown(dict(table))}")
+        return method
+
+    @property
+    def role(self) -> str:
+        """What reports use the method for: a reference, a random baseline, or an empty string.
+
+        >>> Method("whole graph").role, Method("mine", {"pruner": "lsp"}).role
+        ('unpruned', '')
+        """
+        if self.pruner is None:
+            return BASIC if self.basic else UNPRUNED
+        name = self.pruner["pruner"]
+        if name == NO_EDGES:
+            return NO_EDGES
+        return name if name in (RANDOM, LOCAL_RANDOM) and not (self.every_epoch or self.is_out) else ""
+
+    @property
+    def is_lsp(self) -> bool:
+        """Whether the pruner is an LSP, and not one of the paper's presets."""
+        return self._innermost.get("pruner") == "lsp"
+
+    @property
+    def is_paper_preset(self) -> bool:
+        """Whether the pruner is an LSP with options that only the paper has."""
+        return self._innermost.get("pruner") == "lsp-paper"
+
+    @property
+    def is_out(self) -> bool:
+        """Whether the source of an edge owns it."""
+        return self._innermost.get("side") == "out"
+
+    def is_in_partner(self, other: Method) -> bool:
+        """Return whether the methods are the same, except that the target owns an edge here and the source there."""
+        return (
+            not self.is_out
+            and other.is_out
+            and self == replace(other, name=self.name, pruner=_without_side(other.pruner))
+        )
+
+    @property
+    def _innermost(self) -> Mapping[str, Any]:
+        """The options of the pruner, or of the pruner within `Guarded`."""
+        options: Mapping[str, Any] = self.pruner or {}
+        while isinstance(options.get("inner"), Mapping):
+            options = options["inner"]
+        return options
 
     @property
     def has_budget(self) -> bool:
@@ -82,6 +130,21 @@ class Method:
             raise OptionError(f"k or keep must be given for method {self.name}")
         budget = {"k": k} if keep is None else {"keep": keep}
         return from_dict(_with_budget(self.pruner, {**budget, "seed": seed}))
+
+
+def _with_inner_table(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table in which the pruner within `Guarded` is a table too, if it was written as `lsp:hash=signs`."""
+    inner = table.get("inner")
+    if isinstance(inner, str):
+        inner = parse_spec(inner)
+    if not isinstance(inner, Mapping):
+        return dict(table)
+    return {**table, "inner": {"pruner" if option == "name" else option: value for option, value in inner.items()}}
+
+
+def _without_side(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    rest = {name: value for name, value in (options or {}).items() if name != "side"}
+    return {**rest, "inner": _without_side(rest["inner"])} if isinstance(rest.get("inner"), Mapping) else rest
 
 
 def _takes(options: Mapping[str, Any], option: str) -> bool:
@@ -164,6 +227,6 @@ def find_methods(specs: Iterable[Any]) -> tuple[Method, ...]:
 
 
 PAPER = (
-    UNPRUNED, NO_EDGES, "basic", "random", "local-random", "lsp-projection", "lsp-threshold", "lsp-projection-paper",
+    UNPRUNED, NO_EDGES, BASIC, RANDOM, LOCAL_RANDOM, "lsp-projection", "lsp-threshold", "lsp-projection-paper",
     "lsp-threshold-paper", "lsp-projection-published", "lsp-threshold-published",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 
 from lsprune.errors import FormatError
 from lsprune.files.atomic_write import open_to_append
+from lsprune.lab.studies.run import check_version
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class Results:
             raise FormatError(
                 f"{self.path}, line {number} is damaged ({error}); remove or mend that line, the others are kept"
             ) from None
+        if isinstance(run.get("run"), dict):
+            check_version(run["run"], f"{self.path}, line {number}")
         return run
 
 

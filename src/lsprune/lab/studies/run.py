@@ -8,12 +8,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from lsprune.errors import OptionError
+from lsprune.errors import FormatError, OptionError
 from lsprune.lab.studies.methods import Method
 from lsprune.pruners import Pruner
 
 PRUNED = ("always", "training", "testing")
 SCHEDULES = ("constant", "cosine")
+
+
+def content_key(options: Mapping[str, Any]) -> str:
+    """Return the hash of options, 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def check_version(run: Mapping[str, Any], place: str) -> None:
+    """Raise FormatError, beginning with `place`, if the run of a record was written by lsprune 0.1.0."""
+    if "pruner" not in run:
+        raise FormatError(
+            f"{place} was written by lsprune 0.1.0, which called methods by other names; upgrade the file first: "
+            "python -m lsprune.lab.studies.upgrade_results FILE"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +38,9 @@ class Run:
         method: the name of the method. pruner, every_epoch, basic: what the method is, see `methods.Method`.
         k, keep: the budget of the pruner, one of them; None for methods that have none.
         target: one of several regression targets.
-        schedule: how the learning rate goes: constant, or down to zero along a cosine over the epochs.
-        label_smoothing: of the cross-entropy that graphs are classified with.
-        batch_size: graphs in a batch, where there are several graphs.
+        schedule: of the learning rate: constant, or a cosine that reaches zero after the last epoch.
+        label_smoothing: of the cross-entropy in graph classification.
+        batch_size: number of graphs in a batch, for datasets of several graphs.
         patience: stop after so many epochs without a better validation metric.
         pruned: where the pruned graph is used: always, only in training, or only in validation and testing.
         limit: graphs of each split at most, and 256 times as many nodes of a single graph, to try things out.
@@ -70,15 +84,14 @@ class Run:
 
     @property
     def key(self) -> str:
-        """A content hash: the same for the same configuration, on any machine.
+        """The content hash: the same for the same configuration, on any machine.
 
         Options at their defaults are left out, so that a new option does not change the keys of old runs.
         """
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
-        return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
+        return content_key({f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default})
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain data, as they stand in a record."""
+        """Return the fields as plain data, as they stand in a record."""
         return {**asdict(self), "hops": list(self.hops)}
 
     def make_pruner(self) -> Pruner | None:

@@ -1,4 +1,4 @@
-"""Running a study: the runs that are missing, each done once whatever happens in between."""
+"""Run a study: do the runs that are missing, each once, also after an interruption."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lsprune.lab.user_graph import UserGraphFiles
 
 @dataclass(frozen=True)
 class Status:
-    """How far a study is; `skipped` says for each dataset why its runs cannot be done here."""
+    """How many runs of a study are done; `skipped` has the reason for each dataset whose runs cannot be done here."""
 
     total: int
     done: int
@@ -40,9 +40,9 @@ class Status:
 
 
 def status(study: Study, results: Results, seeds: int | None = None) -> Status:
-    """How many runs of the study the results hold."""
-    wanted = {run.key for run in study.runs(seeds)}
-    return Status(len(wanted), len(wanted & results.keys()))
+    """Return how many runs of the study the results contain."""
+    keys = {run.key for run in study.runs(seeds)}
+    return Status(len(keys), len(keys & results.keys()))
 
 
 def run_study(
@@ -55,31 +55,31 @@ def run_study(
     device: str = "cpu",
     data: str | UserGraphFiles | None = None,
     callbacks: Iterable[Any] = (),
-    told: Callable[[Run, dict[str, Any]], None] | None = None,
+    on_record: Callable[[Run, dict[str, Any]], None] | None = None,
 ) -> Status:
-    """Do the runs that are missing and append each when it is done; how far the study is afterwards.
+    """Do the runs that are missing and append each when it is done; return how many are done afterwards.
 
     Args:
         seeds: number of seeds, default the study's.
-        budget: seconds; no run is started that would likely not end in time, judged by the longest one so far.
-        jobs: runs at a time, each in a process of its own: small models leave most of a GPU idle. Times of runs that
-            shared a device do not compare with others, so every record says how many there were.
-        data: the folder of local datasets, or the files of the one graph that the study is about.
+        budget: seconds; a run that would not end in time, if it took as long as the longest so far, is not started.
+        jobs: number of parallel runs, each in its own process; small models leave most of a GPU idle. Times of runs
+            that share a device cannot be compared, so every record has this number.
+        data: the folder of local datasets, or the files of the user's graph.
         callbacks: `lab.training.callbacks`, called after every epoch; with several jobs, at the start and end of runs.
-        told: called with every run and its record.
+        on_record: called with every run and its record.
     """
     check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
     import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
     called, skipped = tuple(callbacks), dict[str, str]()
     clock = _Clock(budget)
     with results.writing():
-        there = results.keys()
-        missing = (run for run in study.runs(seeds) if run.key not in there)
-        wanted = (run for run in missing if run.dataset not in skipped and clock.start())
+        keys = results.keys()
+        missing = (run for run in study.runs(seeds) if run.key not in keys)
+        runs = (run for run in missing if run.dataset not in skipped and clock.may_start())
         work = partial(do_run, device=device, data=data)
-        done = _one_by_one(work, wanted, called) if jobs == 1 else _side_by_side(work, wanted, called, jobs)
-        with closing(done):
-            for run, seconds, outcome in done:
+        outcomes = _one_by_one(work, runs, called) if jobs == 1 else _in_parallel(work, runs, called, jobs)
+        with closing(outcomes):
+            for run, seconds, outcome in outcomes:
                 if isinstance(outcome, Lacking):
                     skipped[run.dataset] = str(outcome)
                     continue
@@ -87,13 +87,13 @@ def run_study(
                     raise type(outcome)(f"study {study.name}, {run}: {outcome}")
                 results.append({**outcome, "jobs": jobs})
                 clock.longest = max(clock.longest, seconds)
-                if told is not None:
-                    told(run, outcome)
+                if on_record is not None:
+                    on_record(run, outcome)
     return replace(status(study, results, seeds), skipped=skipped)
 
 
 def do_run(run: Run, *, device: str, data: str | UserGraphFiles | None, callbacks: Iterable[Any] = ()) -> Outcome:
-    """(the run, its seconds, its record or the error of ours that it met)."""
+    """Do a run; return it, its seconds, and its record or the error that it raised."""
     from lsprune.lab.studies import consistency
     from lsprune.lab.studies import neighbourhood_variance as variance
     from lsprune.lab.training import train
@@ -112,26 +112,26 @@ def do_run(run: Run, *, device: str, data: str | UserGraphFiles | None, callback
 
 
 Outcome = tuple[Run, float, Any]
-Doing = Generator[Outcome, None, None]
+Outcomes = Generator[Outcome, None, None]
 
 
 class _Clock:
-    """Says whether another run may be started."""
+    """Decides whether there is time for another run."""
 
     def __init__(self, budget: float | None) -> None:
         self.budget, self.longest, self.begun = budget, 0.0, time.monotonic()
 
-    def start(self) -> bool:
+    def may_start(self) -> bool:
         return self.budget is None or time.monotonic() - self.begun + 1.2 * self.longest < self.budget
 
 
-def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], callbacks: tuple[Any, ...]) -> Doing:
+def _one_by_one(work: Callable[..., Outcome], runs: Iterable[Run], callbacks: tuple[Any, ...]) -> Outcomes:
     for run in runs:
         yield work(run, callbacks=callbacks)
 
 
 def _begin_process(jobs: int) -> None:
-    """End without a word on Ctrl-C, of which the study tells; leave the other processes their part of the cores."""
+    """End silently on Ctrl-C, which the parent reports; leave the other processes their part of the cores."""
     _end_with_parent()
     import torch
 
@@ -143,7 +143,7 @@ def _begin_process(jobs: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process as soon as the one that started it is gone, even if it was killed: nobody takes the results."""
+    """End this process as soon as its parent is gone, even if that was killed: nobody would read the results."""
     parent = parent_process()
     assert parent is not None
 
@@ -154,22 +154,22 @@ def _end_with_parent() -> None:
     Thread(target=watch, name="end with parent", daemon=True).start()
 
 
-def _side_by_side(work: Callable[..., Outcome], runs: Iterator[Run], callbacks: tuple[Any, ...], jobs: int) -> Doing:
-    """The runs in `jobs` processes; each is started when another one has ended."""
+def _in_parallel(work: Callable[..., Outcome], runs: Iterator[Run], callbacks: tuple[Any, ...], jobs: int) -> Outcomes:
+    """Do the runs in `jobs` processes; each is started when another one has ended."""
     context = get_context("spawn")  # CUDA does not survive a fork
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
     try:
-        going = {pool.submit(work, run) for run in islice(runs, jobs)}
-        while going:
-            ended, going = wait(going, return_when=FIRST_COMPLETED)
+        running = {pool.submit(work, run) for run in islice(runs, jobs)}
+        while running:
+            ended, running = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 run, _, outcome = future.result()
                 for callback in callbacks if isinstance(outcome, dict) else ():
                     callback.on_run_start(run)
                     callback.on_run_end(outcome)
                 yield future.result()
-            going |= {pool.submit(work, run) for run in islice(runs, jobs - len(going))}
+            running |= {pool.submit(work, run) for run in islice(runs, jobs - len(running))}
     except BrokenProcessPool:
-        raise LspruneError("a process that did a run has died, perhaps for lack of memory; try fewer jobs") from None
+        raise LspruneError("a process of a run was killed, perhaps because memory ran out; try fewer jobs") from None
     finally:
         pool.shutdown(cancel_futures=True)

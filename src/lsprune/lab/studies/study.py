@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.lab.reporting.records import is_finite_number
-from lsprune.lab.studies.methods import PAPER, Method, find_methods
+from lsprune.lab.studies.methods import PAPER, RANDOM, Method, find_methods
 from lsprune.lab.studies.run import SCHEDULES, Run
 
 
@@ -22,7 +22,7 @@ class Part:
         k: the most edges that a node keeps, for every method that has a budget.
         shares: shares of the edges to keep, for every such method.
         methods: what is compared: names, or tables of a name, a pruner and its options.
-        random_shares: shares for `random` alone, which the paper did not run at the k of the others.
+        random_shares: further shares for random pruning alone, which the paper did not run at the k of the others.
         the rest: as in `Run`, `targets` one run for each.
     """
 
@@ -70,7 +70,7 @@ class Part:
     def _budgets(self, method: Method) -> list[dict[str, Any]]:
         if not method.has_budget:
             return [{}]
-        shares = (*self.shares, *(self.random_shares if method.name == "random" else ()))
+        shares = (*self.shares, *(self.random_shares if method.role == RANDOM else ()))
         keeps = shares if method.takes_share else ()
         return [{"k": k} for k in self.k] + [{"keep": float(share)} for share in keeps]
 

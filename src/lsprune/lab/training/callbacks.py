@@ -85,7 +85,7 @@ class ProgressBars(Callback):
 
 
 class TensorBoardLogger(Callback):
-    """Writes event files for TensorBoard, one sub-folder per run, such as `cora/lsp-p-k3-seed0-KEY`.
+    """Writes event files for TensorBoard, one sub-folder per run, such as `cora/lsp-degree-k3-seed0-KEY`.
 
     Every number of an epoch is a scalar. The end of a run adds the record as text and, for TensorBoard's HPARAMS page,
     the configuration with the record's numbers.
@@ -161,7 +161,7 @@ class WandbLogger(Callback):
 
 
 def _label(run: Any) -> str:
-    """Return a readable name of a run, such as lsp-p-k3-seed0, random-keep0.25-seed1 or none-seed0."""
+    """Return a readable name of a run, such as lsp-degree-k3-seed0, random-keep0.25-seed1 or unpruned-seed0."""
     budget = [f"k{run.k}"] if run.k is not None else [f"keep{run.keep:g}"] if run.keep is not None else []
     return "-".join([run.method, *budget, f"seed{run.seed}"])
 

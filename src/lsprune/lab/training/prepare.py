@@ -15,7 +15,6 @@ from lsprune.errors import Lacking, LspruneWarning, OptionError
 from lsprune.lab.datasets import Dataset, load
 from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
 from lsprune.lab.datasets.user_graph import user_graph_dataset
-from lsprune.lab.studies.methods import FRESH, pruner_for
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.environment import Seconds
 from lsprune.lab.training.graph_store import GraphStore
@@ -42,7 +41,7 @@ def prepare(
     run: Run, data: str | UserGraphFiles | None, executor: str | None = None
 ) -> tuple[RunGraphs, dict[str, Any]]:
     """Return the graphs of a run, all pruned by one fitted pruner, and what its record says of the pruning."""
-    pruner = pruner_for(run.method, run.k, run.seed, keep=run.keep, sparsity=run.sparsity)
+    pruner = run.make_pruner()
     dataset = load_dataset(run.dataset, data, run.limit)
     if dataset.missing:
         missing = " and ".join(dataset.missing)
@@ -50,7 +49,7 @@ def prepare(
     whole = _limited_splits(dataset, run.limit)
     pruned, fitted, seconds = _timed_prune(dataset, whole, pruner, executor)
     train = whole[0] if run.pruned == "testing" else pruned[0]
-    val, test = (whole if run.pruned == "training" or run.method in FRESH else pruned)[1:]
+    val, test = (whole if run.pruned == "training" or run.every_epoch else pruned)[1:]
     record = {
         "key": run.key, "run": run.to_dict(), "share": pruned[0].num_edges / max(whole[0].num_edges, 1),
         "prune_seconds": seconds, "pruner": None if fitted is None else fitted.to_dict(),

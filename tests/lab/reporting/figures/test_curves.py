@@ -11,7 +11,7 @@ from lsprune import MissingDependency, OptionError
 from lsprune.lab.reporting.figures.curves import draw_curves
 from lsprune.lab.reporting.figures.files import to_svg
 
-METHODS = ("random", "local-random", "lsp-p", "lsp-q", "cosine")
+METHODS = ("random", "local-random", "lsp-projection", "lsp-codebook", "cosine")
 
 
 panel = pytest.fixture(comparison_maker, name="panel")
@@ -34,10 +34,12 @@ def test_lines_levels_and_bands_are_those_of_the_runs(matplotlib, panel):
     one = panel()
     figure = draw_curves([one], METHODS, title="t")
     assert list(drawn(figure)) == legend(figure) == ["unpruned", "no edges", *METHODS]
-    across, up = drawn(figure)["lsp-p"].get_data()
+    across, up = drawn(figure)["lsp-projection"].get_data()
     assert np.asarray(across).tolist() == pytest.approx([0.1, 0.25, 0.5])
-    assert np.asarray(up).tolist() == pytest.approx([one.estimate("lsp-p", budget).mean for budget in one.budgets])
-    assert drawn(figure)["unpruned"].get_ydata()[0] == one.estimate("none").mean
+    assert np.asarray(up).tolist() == pytest.approx(
+        [one.estimate("lsp-projection", budget).mean for budget in one.budgets]
+    )
+    assert drawn(figure)["unpruned"].get_ydata()[0] == one.estimate("unpruned").mean
     bands = figure.axes[0].collections
     assert len(bands) == len(METHODS)
     low = min(one.estimate("random", budget).low for budget in one.budgets)
@@ -47,20 +49,22 @@ def test_lines_levels_and_bands_are_those_of_the_runs(matplotlib, panel):
 
 
 def test_references_and_chance_look_the_same_everywhere_and_ours_are_emphasised(matplotlib, panel):
-    few = drawn(draw_curves([panel()], ("random", "local-random", "lsp-q")))
+    few = drawn(draw_curves([panel()], ("random", "local-random", "lsp-codebook")))
     many = drawn(draw_curves([panel(mae=True)], METHODS))
     for name in ("unpruned", "no edges", "random", "local-random"):
         for feature in ("color", "marker", "linewidth", "linestyle"):
             assert getattr(few[name], f"get_{feature}")() == getattr(many[name], f"get_{feature}")(), name
     thin = many["cosine"].get_linewidth()
     bands = draw_curves([panel()], METHODS).axes[0].collections
-    assert bands[METHODS.index("cosine")].get_alpha() < bands[METHODS.index("lsp-p")].get_alpha()
-    assert many["lsp-p"].get_linewidth() > many["local-random"].get_linewidth() > thin
+    assert bands[METHODS.index("cosine")].get_alpha() < bands[METHODS.index("lsp-projection")].get_alpha()
+    assert many["lsp-projection"].get_linewidth() > many["local-random"].get_linewidth() > thin
 
 
 def test_unknown_names_are_drawn(matplotlib, panel):
     odd = "lsp-$^$|<b>"  # no formula
-    records = [r | {"run": r["run"] | {"method": odd}} if r["run"]["method"] == "lsp-q" else r for r in comparison()]
+    records = [
+        r | {"run": r["run"] | {"method": odd}} if r["run"]["method"] == "lsp-codebook" else r for r in comparison()
+    ]
     figure = draw_curves([panel(records)], [odd], title="$^$")
     assert odd in legend(figure)
     assert to_svg(figure)
@@ -71,16 +75,18 @@ def test_errors_say_that_lower_is_better(matplotlib, panel):
 
 
 def test_single_runs_and_missing_cells_are_drawn(matplotlib, panel):
-    records = [r for r in comparison(seeds=1) if not (r["run"]["method"] == "lsp-p" and r["run"]["keep"] == 0.1)]
+    records = [
+        r for r in comparison(seeds=1) if not (r["run"]["method"] == "lsp-projection" and r["run"]["keep"] == 0.1)
+    ]
     figure = draw_curves([panel(records)], METHODS)
-    assert len(drawn(figure)["lsp-p"].get_xdata()) == 2
+    assert len(drawn(figure)["lsp-projection"].get_xdata()) == 2
     assert to_svg(figure)
     nothing = [r | {"share": 0.0} if r["run"]["keep"] == 0.1 else r for r in comparison()]
-    assert len(drawn(draw_curves([panel(nothing)], METHODS))["lsp-p"].get_xdata()) == 2  # log of 0
+    assert len(drawn(draw_curves([panel(nothing)], METHODS))["lsp-projection"].get_xdata()) == 2  # log of 0
 
 
 def test_several_panels_share_a_legend(matplotlib, panel):
-    panels = [panel(), panel(methods=("random", "lsp-p")), panel(mae=True), panel()]
+    panels = [panel(), panel(methods=("random", "lsp-projection")), panel(mae=True), panel()]
     figure = draw_curves(panels, METHODS)
     assert sum(axes.get_visible() for axes in figure.axes) == 4
     assert legend(figure) == ["unpruned", "no edges", *METHODS]
@@ -95,7 +101,7 @@ def test_the_same_runs_give_the_same_bytes_without_a_date(matplotlib, panel):
 
 def test_nothing_to_draw_is_named(matplotlib, panel):
     with pytest.raises(OptionError, match="methods must have at least one point"):
-        draw_curves([panel(methods=("none",))], METHODS)
+        draw_curves([panel(methods=("unpruned",))], METHODS)
 
 
 def test_importing_the_module_does_not_import_matplotlib():

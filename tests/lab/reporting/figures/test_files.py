@@ -25,15 +25,15 @@ def test_consistency_has_all_its_lines(tmp_path):
     figure = print_curves([overlap], overlap.methods)
     axes = figure.axes[0]
     drawn = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    assert list(drawn) == ["random", "lsp-e", "position"]
-    assert list(drawn["lsp-e"]) == pytest.approx([0.46, 0.56])
+    assert list(drawn) == ["random", "lsp-codebook-edge", "first"]
+    assert list(drawn["lsp-codebook-edge"]) == pytest.approx([0.46, 0.56])
     assert axes.get_ylabel() == "Overlap of what two samples keep"
     assert figure.get_size_inches()[0] == WIDTH_INCHES
 
 
 def test_print_has_thinner_lines_than_the_page(tmp_path):
     (compared,) = read_study(save(comparison(), tmp_path / "c.jsonl")).comparisons
-    page, printed = (draw([compared], ["lsp-p"]).axes[0].lines[-1] for draw in (draw_curves, print_curves))
+    page, printed = (draw([compared], ["lsp-projection"]).axes[0].lines[-1] for draw in (draw_curves, print_curves))
     assert printed.get_linewidth() == pytest.approx(0.75 * page.get_linewidth())
 
 
@@ -44,7 +44,7 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path):
 
 
 def test_nothing_is_written_when_something_is_wrong(tmp_path):
-    save(comparison(methods=("none",)), tmp_path / "bare.jsonl")
+    save(comparison(methods=("unpruned",)), tmp_path / "bare.jsonl")
     for name, formats, message in (
         ("bare", ["png"], "no run with a pruned graph"),
         ("bare", ["gif"], "format must be a comma-separated list of png, svg, pdf, got gif"),

@@ -144,7 +144,7 @@ def test_everything_can_be_chosen_without_an_error_or_a_request(opened):
 
 def test_a_hovered_value_is_that_of_the_lines(opened, report):
     page = opened.page
-    for method, index, keep in (("lsp-p", 1, 0.25), ("random", 0, 0.1), ("local-random", 2, 0.5)):
+    for method, index, keep in (("lsp-projection", 1, 0.25), ("random", 0, 0.1), ("local-random", 2, 0.5)):
         page.locator(f'#legend [data-entry="method:{method}"]').click()  # alone, so that no other point is nearer
         page.locator(f'#main-chart [data-series="{method}"][data-index="{index}"]').hover()
         values = values_of(report, method, keep)
@@ -164,9 +164,9 @@ def test_another_dataset_and_another_study_are_another_plot(opened, report):
     assert "cora" in heading.get_attribute("aria-label")
     page.select_option("#dataset", "pubmed")
     assert "pubmed" in heading.get_attribute("aria-label")
-    page.locator('#legend [data-entry="method:lsp-q"]').click()
-    page.locator('#main-chart [data-series="lsp-q"][data-index="1"]').hover()
-    assert opened.tip()[2].startswith(f"{fmean(values_of(report, 'lsp-q', 0.4, 'pubmed')):.4f} ")
+    page.locator('#legend [data-entry="method:lsp-codebook"]').click()
+    page.locator('#main-chart [data-series="lsp-codebook"][data-index="1"]').hover()
+    assert opened.tip()[2].startswith(f"{fmean(values_of(report, 'lsp-codebook', 0.4, 'pubmed')):.4f} ")
     page.select_option("#study", "compare-graphs")
     assert page.locator("#dataset").input_value() == "zinc"
     assert "MAE" in page.locator("#main-chart .title").text_content()
@@ -188,31 +188,31 @@ def test_another_metric_is_another_level(opened):
 
 def test_methods_are_switched_on_and_off(opened):
     page = opened.page
-    assert "lsp-p" in opened.lines() and "low-degree" not in opened.lines()
-    page.locator("#legend").get_by_label("Show lsp-p", exact=True).uncheck()
-    assert "lsp-p" not in opened.lines()
+    assert "lsp-projection" in opened.lines() and "low-degree" not in opened.lines()
+    page.locator("#legend").get_by_label("Show lsp-projection", exact=True).uncheck()
+    assert "lsp-projection" not in opened.lines()
     page.locator("#legend summary").last.click()
     page.locator("#legend").get_by_label("Show low-degree", exact=True).check()
     assert "low-degree" in opened.lines()
     page.locator("#legend").get_by_text("References only").click()
     assert opened.lines() == {"unpruned", "no edges", "basic model (plain averaging), whole graph"}
     page.locator("#legend").get_by_text("All", exact=True).click()
-    assert {"lsp-p", "low-degree", "dropedge"} <= opened.lines()
+    assert {"lsp-projection", "low-degree", "dropedge"} <= opened.lines()
 
 
 def test_a_line_is_isolated_and_restored(opened):
     before = opened.lines()
     levels = {"unpruned", "no edges", "basic model (plain averaging), whole graph"}
-    entry = opened.page.locator('#legend [data-entry="method:lsp-q"]')
+    entry = opened.page.locator('#legend [data-entry="method:lsp-codebook"]')
     entry.click()
-    assert opened.lines() == {"lsp-q", *levels}
+    assert opened.lines() == {"lsp-codebook", *levels}
     assert entry.get_attribute("aria-pressed") == "true"
     entry.click()
     assert opened.lines() == before
 
 
 def test_the_papers_points_are_a_layer(opened):
-    paper = {"random, paper", "lsp-p, paper", "lsp-t, paper", "basic, paper"}
+    paper = {"random, paper", "lsp-projection, paper", "lsp-threshold, paper", "basic, paper"}
     assert paper <= opened.lines()
     opened.page.uncheck("#paper")
     assert not paper & opened.lines()
@@ -223,7 +223,7 @@ def test_the_papers_points_are_a_layer(opened):
 def test_times_are_shown_where_they_compare_and_explained_where_not(opened):
     page = opened.page
     page.uncheck("#paper")
-    page.locator('#train-chart [data-series="lsp-p"][data-index="0"]').hover(force=True)
+    page.locator('#train-chart [data-series="lsp-projection"][data-index="0"]').hover(force=True)
     assert opened.tip("#train-chart")[1:] == ["10 % of edges kept", f"{0.2 / 1.1:.4f} of the unpruned time"]
     assert not page.locator("#times-note").is_visible()
     page.select_option("#dataset", "pubmed")
@@ -244,7 +244,7 @@ def test_the_recommendation_is_in_words_and_in_the_plot(opened, report):
     ring = page.locator("#trade-chart .recommended").bounding_box()
     page.mouse.move(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
     assert opened.tip("#trade-chart")[1] == "25 % of edges kept"
-    assert opened.tip("#trade-chart")[2].startswith(f"{fmean(values_of(report, 'lsp-p', 0.25, 'photo')):.4f} ")
+    assert opened.tip("#trade-chart")[2].startswith(f"{fmean(values_of(report, 'lsp-projection', 0.25, 'photo')):.4f} ")
     assert "0.3500 s per epoch" in opened.tip("#trade-chart")
     page.select_option("#study", "compare-graphs")
     assert "One run only" in page.locator("#recommendation").inner_text()
@@ -259,7 +259,7 @@ def test_short_epochs_are_in_milliseconds(open_page, tmp_path):
     page = found.page
     assert "Milliseconds of a training epoch" in page.locator("#trade-chart text").all_text_contents()
     page.locator("#trade-chart").scroll_into_view_if_needed()
-    page.locator('#trade-chart [data-series="lsp-p"][data-index="0"]').hover(force=True)
+    page.locator('#trade-chart [data-series="lsp-projection"][data-index="0"]').hover(force=True)
     assert "2.0000 ms per epoch" in found.tip("#trade-chart")
 
 
@@ -283,7 +283,7 @@ def test_overlaps_are_those_of_the_lines(opened, report):
     page, chart = opened.page, "#consistency-chart"
     assert page.locator(f"{chart} svg [data-line]").count() == 3
     found = [(r["run"], r["overlap"]) for r in read_records(report.parent / "results" / "consistency.jsonl")]
-    for method, index, k in (("lsp-e", 1, 3), ("random", 0, 1), ("position", 1, 3)):
+    for method, index, k in (("lsp-codebook-edge", 1, 3), ("random", 0, 1), ("first", 1, 3)):
         entry = page.locator(f'#consistency-legend [data-entry="method:{method}"]')
         entry.click()
         assert page.locator(f"{chart} svg [data-line]").count() == 1
@@ -308,7 +308,7 @@ def test_overlaps_are_a_table_and_csv_too(opened):
     rows = page.locator("#consistency-table tr").evaluate_all(
         "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
     )
-    assert [row[0] for row in rows] == ["line", "lsp-e", "lsp-e", "position", "position"]
+    assert [row[0] for row in rows] == ["line", "lsp-codebook-edge", "lsp-codebook-edge", "first", "first"]
     assert rows[0][1:] == ["edges kept", "overlap", "low", "high", "runs"]
     assert (rows[2][1:3], rows[2][5:]) == (["0.33", "0.56"], ["3"])
     with page.expect_download() as waiting:
@@ -343,8 +343,8 @@ def test_the_csv_is_the_table_and_the_table_the_lines(opened, report):
     assert waiting.value.suggested_filename == "compare-cora-test.csv"
     text = Path(waiting.value.path()).read_text(encoding="utf8")
     assert list(csv.reader(io.StringIO(text))) == rows
-    (row,) = [row for row in rows if row[:2] == ["lsp-p", "0.25"]]
-    one = estimate(values_of(report, "lsp-p", 0.25))
+    (row,) = [row for row in rows if row[:2] == ["lsp-projection", "0.25"]]
+    one = estimate(values_of(report, "lsp-projection", 0.25))
     assert [float(cell) for cell in row[2:6]] == pytest.approx([one.mean, one.low, one.high, 5], abs=1e-6)
     assert float(row[6]) == pytest.approx(0.35 / 1.1, rel=1e-5)
     opened.clean()
@@ -376,10 +376,10 @@ def test_the_keyboard_reaches_all_controls_and_changes_them(opened):
     page.locator("#paper").focus()
     page.keyboard.press("Space")
     assert not page.locator("#paper").is_checked()
-    page.locator('#legend [data-entry="method:lsp-q"]').focus()
+    page.locator('#legend [data-entry="method:lsp-codebook"]').focus()
     page.keyboard.press("Enter")
     assert "random" not in opened.lines()
-    assert page.evaluate("document.activeElement.dataset.entry") == "method:lsp-q"  # the focus is not lost
+    assert page.evaluate("document.activeElement.dataset.entry") == "method:lsp-codebook"  # the focus is not lost
 
 
 def test_arrow_keys_go_from_point_to_point(opened, report):

@@ -28,7 +28,7 @@ def method(data: dict, name: str) -> dict:
 def test_levels_are_means_and_intervals_of_the_lines(tmp_path):
     records = comparison()
     data = data_of(tmp_path, records)
-    for name, share in (("lsp-p", 0.25), ("random", 0.1)):
+    for name, share in (("lsp-projection", 0.25), ("random", 0.1)):
         tests = [r["test"] for r in records if r["run"]["method"] == name and r["run"]["keep"] == share]
         point = next(point for point in method(data, name)["points"] if point["share"] == share)
         one = estimate(tests)
@@ -51,18 +51,18 @@ def test_the_best_epoch_by_test_is_offered_only_where_all_records_have_it(tmp_pa
 
 
 def test_the_sides_of_methods_are_told(tmp_path):
-    records = comparison(methods=("none", "random", "lsp-p"), pruner={"side": "in"})
+    records = comparison(methods=("unpruned", "random", "lsp-projection"), pruner={"side": "in"})
     for one in records:
-        if one["run"]["method"] == "lsp-p":
+        if one["run"]["method"] == "lsp-projection":
             one["pruner"] = {"side": "out"}
     data = data_of(tmp_path, records)
-    assert (method(data, "random")["side"], method(data, "lsp-p")["side"]) == ("in", "out")
+    assert (method(data, "random")["side"], method(data, "lsp-projection")["side"]) == ("in", "out")
     assert method(data_of(tmp_path, comparison()), "random")["side"] == ""
 
 
 def test_times_are_relative_to_the_unpruned_graph(tmp_path):
     data = data_of(tmp_path, comparison(test_seconds=0.5))
-    point = method(data, "lsp-p")["points"][0]
+    point = method(data, "lsp-projection")["points"][0]
     assert point["trainingTime"] == pytest.approx((0.1 + 0.1) / 1.1, rel=1e-5)
     assert point["testTime"] == 1.0
     assert data["timingProblem"] == ""
@@ -80,7 +80,7 @@ def test_the_recommendation_and_the_front_point_at_points_of_the_plot(tmp_path):
     shares = [point["share"] for point in method(data, advice["method"])["points"]]
     assert advice["found"] and advice["share"] in shares
     for point in data["tradeOff"]["front"]:
-        if point["method"] != "none":
+        if point["method"] != "unpruned":
             assert point["share"] in [p["share"] for p in method(data, point["method"])["points"]]
 
 
@@ -94,7 +94,7 @@ def test_neighbourhood_sizes_are_means_over_seeds_beside_the_paper(tmp_path):
 
 def test_overlaps_are_means_over_seeds_with_their_intervals(tmp_path):
     data = overlap_data(read_study(save(overlaps(), tmp_path / "c.jsonl")).overlaps[0])
-    assert [one["name"] for one in data["methods"]] == ["random", "lsp-e", "position"]
+    assert [one["name"] for one in data["methods"]] == ["random", "lsp-codebook-edge", "first"]
     assert [one["group"] for one in data["methods"]] == ["random", "lsp", "other"]
     point = data["methods"][1]["points"][1]
     one = estimate([0.55, 0.56, 0.57])
@@ -110,7 +110,10 @@ def test_every_method_of_the_paper_has_a_style(tmp_path):
 
 @pytest.mark.usefixtures("few_resamples")
 def test_whatever_a_line_holds_it_is_a_report_or_a_clear_error(tmp_path):
-    odd = [None, True, -1, 0, 1e308, 10**400, "", "x", "\x00", [], [1], {}, {"a": []}, "none", "lsp-p", 0.5, "mae"]
+    odd = [
+        None, True, -1, 0, 1e308, 10**400, "", "x", "\x00", [], [1], {}, {"a": []}, {"pruner": "lsp"}, "unpruned",
+        "lsp-projection", 0.5, "mae",
+    ]  # fmt: skip
     good = [*comparison(seeds=2, test_max=0.5, test_seconds=1.0), *sizes(), *overlaps()]
     random = np.random.default_rng(0)
     built = 0

@@ -6,16 +6,16 @@ from importlib.resources import files
 import numpy as np
 
 from lsprune.lab.reporting.html.neighbourhood import FILE, KS, SET, compute, neighbourhood_data
-from lsprune.lab.studies.methods import pruner_for
+from lsprune.lab.studies.methods import catalogue
 
 
 def test_the_neighbourhood_has_what_the_pruners_keep():
     data, samples = neighbourhood_data(), SET.make()
     assert [len(sample["edges"]) for sample in data["samples"]] == np.diff(samples.edge_ptr)[:2].tolist()
-    for name in ("lsp-e", "lsp-p"):
+    for name in ("lsp-codebook-edge", "lsp-projection"):
         (shown,) = [one for one in data["methods"] if one["name"] == name]
         for k, kept in zip(KS, shown["byK"], strict=True):
-            mask = pruner_for(name, k, seed=0).mask(samples.graph)
+            mask = catalogue()[name].make(k=k).mask(samples.graph)
             text = "".join("01"[int(one)] for one in mask[: samples.edge_ptr[2]])
             assert "".join(kept["mask"]) == text
 
@@ -38,7 +38,7 @@ def test_every_node_keeps_its_quota_and_overlaps_are_counted_right():
 
 def test_lsp_on_the_edge_is_more_consistent_than_chance():
     whole = {one["name"]: [kept["overall"] for kept in one["byK"]] for one in neighbourhood_data()["methods"]}
-    pairs = zip(whole["lsp-e"], whole["local-random"], strict=True)
+    pairs = zip(whole["lsp-codebook-edge"], whole["local-random"], strict=True)
     assert all(ours > chance + 0.1 for ours, chance in pairs)
 
 

@@ -21,7 +21,7 @@ from lsprune.lab.reporting import make_report, write_report
 from lsprune.lab.reporting.comparison import read_studies
 from lsprune.lab.reporting.html.data import page_data
 from lsprune.lab.reporting.html.page import SCRIPTS, STYLES, embedded
-from lsprune.lab.studies.methods import NAMES
+from lsprune.lab.studies.methods import REFERENCES, catalogue
 
 pytest.importorskip("jinja2")
 ROOT = Path(__file__).resolve().parents[4]
@@ -175,7 +175,7 @@ def test_every_static_file_is_in_the_page():
 
 
 def test_no_script_names_a_method():
-    names = [name for name in NAMES if name not in ("none", "basic", "no-edges")]
+    names = [name for name in catalogue() if name not in REFERENCES]
     for path in STATIC.glob("*.js"):
         assert not re.findall(rf"[\"'`]({'|'.join(names)})[\"'`]", path.read_text()), path.name
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from lab_records import METHODS, comparison, level, save
+from lab_records import METHODS, comparison, level, lsp, save
 from report_records import overlaps
 
 from lsprune import FormatError, MissingDependency, OptionError
@@ -55,8 +55,10 @@ def test_the_summary_has_levels_verdicts_and_shares(results):
     text = part(make_page(results).text, "## Summary", "## Where")
     verdicts, shares = text.split("\n\n")[1:3]
     cora = row(verdicts, "[cora](#compare-cora)")
-    assert cora == ["accuracy", "0.800", "0.600", "yes", "lsp-p", "0.728", "0.764", "better", "better", "0.740",
-                    "0.770", "better", "better"]  # fmt: skip
+    assert cora == [
+        "accuracy", "0.800", "0.600", "yes", "lsp-projection", "0.728", "0.764", "better", "better", "0.740", "0.770",
+        "better", "better",
+    ]  # fmt: skip
     assert row(verdicts, "[pubmed](#compare-pubmed)")[3] == "not clearly"
     assert row(verdicts, "[cs](#compare-cs)")[7:9] == ["worse", "worse"]
     zinc = row(verdicts, "[zinc](#compare-graphs-zinc)")
@@ -90,10 +92,9 @@ def test_other_shares_are_named_in_the_summary(tmp_path):
 
 def test_where_lsp_does_not_help_is_said_in_words(results):
     text = part(make_page(results).text, "## Where LSP does not help", "## How")
-    assert re.search(
-        r"- \*\*cs\*\*: lsp-[pq] is worse than local-random at 10 % kept \(-2\.\d\d \[-.*\] points\)\n", text
-    )
-    assert re.search(r"- \*\*cs\*\*: lsp-[pq] does not clearly differ from local-random at 50 % kept \(", text)
+    best = r"- \*\*cs\*\*: lsp-(?:projection|codebook)"
+    assert re.search(rf"{best} is worse than local-random at 10 % kept \(-2\.\d\d \[-.*\] points\)\n", text)
+    assert re.search(rf"{best} does not clearly differ from local-random at 50 % kept \(", text)
     assert "**pubmed**: the edges themselves do not clearly help" in text
     assert "**cora**" not in text and "**zinc**" not in text
     assert "against local-random 14 better, 2 not worse, 2 worse" in text
@@ -106,26 +107,28 @@ def test_nowhere_is_said_too(tmp_path):
 
 def test_the_mean_ratio_is_over_datasets_where_topology_matters(tmp_path):
     def falls(at):
-        return lambda m, s: 0.5 if m == "no-edges" else 0.8 if s >= {"random": 0.5, "lsp-p": at}.get(m, 1) else 0.6
+        return lambda m, s: (
+            0.5 if m == "no-edges" else 0.8 if s >= {"random": 0.5, "lsp-projection": at}.get(m, 1) else 0.6
+        )
 
-    methods = ("none", "no-edges", "random", "lsp-p")
+    methods = ("unpruned", "no-edges", "random", "lsp-projection")
     records = comparison(methods=methods, test=falls(0.1)) + comparison(dataset="cs", methods=methods, test=falls(0.25))
     save([*records, *comparison(dataset="pubmed", methods=methods, test=flat)], tmp_path / "compare.jsonl")
     text = part(make_page(tmp_path).text, "## Lossless shares", "## Datasets")
-    assert row(text, "lsp-p") == ["10 % (0.20)", "25 % (0.50)", "10 % (1.00)", "0.35 (2)"]
-    assert row(text, "*best LSP*") == row(text, "lsp-p")
+    assert row(text, "lsp-projection") == ["10 % (0.20)", "25 % (0.50)", "10 % (1.00)", "0.35 (2)"]
+    assert row(text, "*best LSP*") == row(text, "lsp-projection")
 
 
 def test_the_smallest_share_stands_beside_that_of_the_lsp_which_validation_chooses(tmp_path):
-    reach = {"random": 0.5, "lsp-p": 0.25, "lsp-q": 0.1}
+    reach = {"random": 0.5, "lsp-projection": 0.25, "lsp-codebook": 0.1}
 
     def falls(method, share):
         return 0.5 if method == "no-edges" else 0.8 if share >= reach.get(method, 1) else 0.6
 
     def val(method, share):
-        return 0.9 if method == "lsp-p" else 0.5
+        return 0.9 if method == "lsp-projection" else 0.5
 
-    methods = ("none", "no-edges", "random", "lsp-p", "lsp-q")
+    methods = ("unpruned", "no-edges", "random", "lsp-projection", "lsp-codebook")
     save(comparison(methods=methods, test=falls, val=val), tmp_path / "compare.jsonl")
     text = part(make_page(tmp_path).text, "## Lossless shares", "## Datasets")
     assert row(text, "*best LSP*") == ["25 % (0.50)", "0.50 (1)"]
@@ -135,33 +138,33 @@ def test_the_smallest_share_stands_beside_that_of_the_lsp_which_validation_choos
 def test_the_edges_that_the_calibrated_one_needs_are_shown_where_it_was_run(tmp_path):
     save(comparison(), tmp_path / "compare.jsonl")
     assert "### Edges for the same accuracy" not in make_page(tmp_path).text
-    save(comparison(methods=("none", "no-edges", "random", "lsp-auto")), tmp_path / "compare.jsonl")
+    save(comparison(methods=("unpruned", "no-edges", "random", "lsp-auto-hash")), tmp_path / "compare.jsonl")
     text = part(make_page(tmp_path).text, "### Edges for the same accuracy", "## Where LSP")
-    assert row(text, "[cora](#compare-cora)") == ["lsp-auto", "10 % for 25 %; 10 % for 50 %", "0.30"]
+    assert row(text, "[cora](#compare-cora)") == ["lsp-auto-hash", "10 % for 25 %; 10 % for 50 %", "0.30"]
 
 
 def test_a_method_run_at_few_shares_is_compared_by_its_side_and_has_no_lossless_share(tmp_path):
-    usual = comparison(methods=("none", "no-edges", "random", "local-random", "lsp-p"))
-    save([*usual, *comparison(methods=("lsp-p-out",), shares=(0.25,))], tmp_path / "compare.jsonl")
+    usual = comparison(methods=("unpruned", "no-edges", "random", "local-random", "lsp-projection"))
+    save([*usual, *comparison(methods=(lsp("mine", side="out"),), shares=(0.25,))], tmp_path / "compare.jsonl")
     text = make_page(tmp_path).text
     sides = part(text, "## Who decides on an edge", "## Where")
-    assert row(sides, "[cora](#compare-cora)")[:2] == ["lsp-p-out", "lsp-p"]
-    assert "lsp-p-out" not in part(text, "## Lossless shares", "## Datasets")
+    assert row(sides, "[cora](#compare-cora)")[:2] == ["mine", "lsp-projection"]
+    assert "mine" not in part(text, "## Lossless shares", "## Datasets")
     save(usual, tmp_path / "compare.jsonl")
     assert "## Who decides" not in make_page(tmp_path).text
 
 
 def test_the_best_lsp_is_chosen_by_validation(tmp_path):
     def lucky(method, share):
-        return level(method, share) + (0.03 if method == "lsp-q" else 0)
+        return level(method, share) + (0.03 if method == "lsp-codebook" else 0)
 
     def chosen(method, share):
-        return level(method, share) + (0.01 if method == "lsp-p" else 0)
+        return level(method, share) + (0.01 if method == "lsp-projection" else 0)
 
     save(comparison(test=lucky, val=chosen), tmp_path / "compare.jsonl")
     text = make_page(tmp_path).text
-    assert row(text.split("\n\n")[3], "[cora](#compare-cora)")[4] == "lsp-p"
-    assert "Best LSP by validation: lsp-p." in text
+    assert row(text.split("\n\n")[3], "[cora](#compare-cora)")[4] == "lsp-projection"
+    assert "Best LSP by validation: lsp-projection." in text
 
 
 def test_every_dataset_has_its_section_and_every_image_is_there(results, tmp_path):
@@ -206,7 +209,7 @@ def test_names_cannot_break_out(tmp_path):
     bad = 'x|<img src=x onerror="alert(1)">'
     records = comparison(dataset=bad)
     for record in records:
-        if record["run"]["method"] == "lsp-q":
+        if record["run"]["method"] == "lsp-codebook":
             record["run"]["method"] = f"lsp-{bad}"
     save(records, tmp_path / "compare.jsonl")
     save([{**record, "key": f"s{record['key']}"} for record in records], tmp_path / "a'b.jsonl")
@@ -221,7 +224,14 @@ def test_names_cannot_break_out(tmp_path):
 
 @pytest.mark.parametrize(
     "methods",
-    [("none",), ("lsp-p",), ("random", "cosine"), ("none", "no-edges", "dropedge"), METHODS[2:], ("no-edges", "lsp-p")],
+    [
+        ("unpruned",),
+        ("lsp-projection",),
+        ("random", "cosine"),
+        ("unpruned", "no-edges", "dropedge"),
+        METHODS[2:],
+        ("no-edges", "lsp-projection"),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("seeds", [1, 2])
@@ -259,7 +269,7 @@ def test_shared_devices_give_no_times(tmp_path):
     save(comparison(jobs=4), tmp_path / "compare.jsonl")
     section = make_page(tmp_path).text.split("<summary>Time", 1)[1]
     assert "The times of epochs do not compare: up to 4 runs shared the device" in section
-    assert "| lsp-p | 0.500 |\n" in section
+    assert "| lsp-projection | 0.500 |\n" in section
 
 
 def test_trials_and_measurements_are_left_out(results):
@@ -276,7 +286,7 @@ def test_consistency_has_a_section_with_a_table_and_a_figure(results):
     assert "(results/consistency-synthetic-small.svg)" in section
     assert made.images["results/consistency-synthetic-small.svg"].startswith(b"<?xml")
     assert row(section, "method") == ["k = 1, 11 %", "k = 3, 33 %"]
-    assert row(section, "lsp-e")[1].startswith("0.560 [0.55")
+    assert row(section, "lsp-codebook-edge")[1].startswith("0.560 [0.55")
     assert "### Study consistency" not in made.text  # nothing was trained
     alone = make_page(save(overlaps(), results.parent / "alone" / "consistency.jsonl").parent)
     assert section.strip() in alone.text

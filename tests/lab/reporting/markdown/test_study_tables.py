@@ -19,15 +19,15 @@ def test_the_readme_has_the_tables_of_the_lines():
 
 def test_tables_of_errors_say_so_and_keep_their_sign(tmp_path):
     text = study_tables(save(comparison(mae=True), tmp_path / "zinc.jsonl"))
-    found = re.search(r"\*lsp-p − local-random, lower is better\* \| -0\.036 \[(-0\.\d+), (-0\.\d+)\]", text)
+    found = re.search(r"\*lsp-projection − local-random, lower is better\* \| -0\.036 \[(-0\.\d+), (-0\.\d+)\]", text)
     assert found and float(found[1]) < -0.036 < float(found[2])
     assert "- lossless share of random: none of these" in text
-    assert text.startswith("## zinc\n\n- none: 0.2")
+    assert text.startswith("## zinc\n\n- unpruned: 0.2")
 
 
 def test_measurements_have_tables(tmp_path):
     path = save([{**record, "variance": {"1": 2.0}} for record in comparison(seeds=1)], tmp_path / "v.jsonl")
-    assert "| 1 | lsp-p | 2 | 2 | 2 | 2 |" in study_tables(path)
+    assert "| 1 | lsp-projection | 2 | 2 | 2 | 2 |" in study_tables(path)
     path = save(overlaps(), tmp_path / "c.jsonl")
     assert "| random | 0.160 [0.150, 0.170] | 0.260 [0.250, 0.270] |" in study_tables(path)
 

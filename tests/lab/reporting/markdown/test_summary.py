@@ -5,7 +5,7 @@ from lab_records import comparison, comparison_maker, level
 
 from lsprune.lab.reporting.markdown.summary import (
     best_lossless_table,
-    fresh_footnote,
+    every_epoch_footnote,
     lossless_table,
     no_help_lines,
     other_shares,
@@ -53,18 +53,20 @@ def test_verdicts_of_all_lsp_methods_are_counted(compared):
 
 
 def test_lossless_shares_have_ratios_to_random(compared):
-    fall = {"random": 0.5, "lsp-p": 0.1}
+    fall = {"random": 0.5, "lsp-projection": 0.1}
 
     def score(method, share):
         return 0.5 if method == "no-edges" else 0.8 if share >= fall.get(method, 0.25) else 0.6
 
-    result = compared(comparison(methods=("none", "no-edges", "random", "lsp-p", "dropedge"), test=score))
+    result = compared(comparison(methods=("unpruned", "no-edges", "random", "lsp-projection", "dropedge"), test=score))
     headings = Headings([result])
     _, text, luck, footnote = lossless_table([result], headings)
     rows = {row[0]: row[1:] for row in map(cells, text.splitlines())}
     assert rows["random"] == ["50 % (1.00)", "1.00 (1)"]
-    assert rows["lsp-p"] == rows["*best LSP*"] == ["10 % (0.20)", "0.20 (1)"]
+    assert rows["lsp-projection"] == rows["*best LSP*"] == ["10 % (0.20)", "0.20 (1)"]
     assert rows["dropedge †"] == ["25 % (0.50)", "0.50 (1)"]
-    assert "‡" in luck and footnote == fresh_footnote(["dropedge"]) != fresh_footnote(["random"]) == ""
+    assert "‡" in luck and footnote == every_epoch_footnote([result])
+    assert footnote.startswith("† dropedge draws its edges again in every epoch")
+    assert every_epoch_footnote([compared()]) == ""
     best = cells(best_lossless_table([result], headings)[2])
     assert best[2:] == ["50 %", "", "10 %", "0.20"]

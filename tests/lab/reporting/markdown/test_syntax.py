@@ -10,7 +10,7 @@ def test_names_are_only_names():
     assert escape("a|b") == "a\\|b"
     assert escape("<script>&") == "&lt;script&gt;&amp;"
     assert escape("[x](y) *b* `c`\nd") == "\\[x\\](y) \\*b\\* \\`c\\` d"
-    assert escape("lsp-p") == "lsp-p"
+    assert escape("lsp-projection") == "lsp-projection"
 
 
 def test_a_table_has_a_line_below_its_heads():

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from lab_records import BOTH, comparison, comparison_maker, level
+from lab_records import BOTH, comparison, comparison_maker, level, lsp
 
 from lsprune.lab.reporting.comparison import Comparison
 from lsprune.lab.reporting.markdown.syntax import Headings
@@ -9,7 +9,7 @@ from lsprune.lab.reporting.markdown.topic_tables import auto_table, needed_table
 
 panel = pytest.fixture(comparison_maker)
 NAME = "[cora](#compare-cora)"
-METHODS = ("none", "no-edges", "random", "local-random", "lsp-p", "lsp-auto", "lsp-auto-a")
+METHODS = ("unpruned", "no-edges", "random", "local-random", "lsp-projection", "lsp-auto-hash", "lsp-auto")
 
 
 def rows_of(make, comparison: Comparison) -> list[str]:
@@ -20,9 +20,9 @@ def test_the_calibrated_one_is_judged_up_to_a_half_and_by_enough_runs(panel):
     records = comparison(methods=METHODS, shares=(0.1, 0.5, 0.75))
     found = panel(records)
     rows = rows_of(auto_table, found)[2:]
-    expected = [(method, rival) for method in ("lsp-auto-a", "lsp-auto") for rival in ("random", "local-random")]
+    expected = [(method, rival) for method in ("lsp-auto", "lsp-auto-hash") for rival in ("random", "local-random")]
     assert [tuple(row.split(" | ")[1:3]) for row in rows] == expected
-    gain = found.gain("lsp-auto-a", "random", found.budgets[0])
+    gain = found.gain("lsp-auto", "random", found.budgets[0])
     assert gain is not None
     assert gain.verdict in rows[0]
     assert "10 %:" in rows[0]
@@ -34,15 +34,18 @@ def test_the_calibrated_one_is_judged_up_to_a_half_and_by_enough_runs(panel):
 
 def test_one_share_shows_what_validation_chooses_and_the_range_of_all(panel):
     def val(method, share):
-        return {"lsp-p": 0.9, "lsp-auto": 0.5}.get(method, 0.1)
+        return {"lsp-projection": 0.9, "lsp-auto-hash": 0.5}.get(method, 0.1)
 
     found = panel(comparison(methods=METHODS, shares=(0.25,), val=val))
     row = rows_of(point_table, found)[2]
     ours = [found.estimate(name, found.budgets[0]).mean for name in METHODS[4:]]
-    assert f"lsp-p {ours[0]:.3f}" in row
+    assert f"lsp-projection {ours[0]:.3f}" in row
     assert f"{min(ours):.3f} to {max(ours):.3f}" in row
-    gain = found.gain_over_unpruned("lsp-p", found.budgets[0])
-    pairs = [found.values("lsp-p", found.budgets[0])[seed] - found.values("none")[seed] for seed in range(gain.runs)]
+    gain = found.gain_over_unpruned("lsp-projection", found.budgets[0])
+    pairs = [
+        found.values("lsp-projection", found.budgets[0])[seed] - found.values("unpruned")[seed]
+        for seed in range(gain.runs)
+    ]
     assert abs(gain.difference - sum(pairs) / len(pairs)) < 1e-12
 
 
@@ -55,12 +58,12 @@ def test_the_share_needed_is_the_smallest_that_has_what_random_has(panel, mae):
     table = rows_of(needed_table, found)
     said = "10 % for 25 %; 10 % for 50 %; 50 % for 75 %"
     ratio = (0.1 / 0.25 + 0.1 / 0.5 + 0.5 / 0.75) / 3
-    assert table[2:] == [f"| {NAME} | lsp-auto-a | {said} | {ratio:.2f} |", f"| *mean* |  |  | {ratio:.2f} (1) |"]
+    assert table[2:] == [f"| {NAME} | lsp-auto | {said} | {ratio:.2f} |", f"| *mean* |  |  | {ratio:.2f} (1) |"]
 
 
 def test_a_share_that_a_larger_one_falls_short_of_is_not_enough(panel):
     def score(method, share):
-        return 0.6 if method == "lsp-auto-a" and share == 0.75 else level(method, share)
+        return 0.6 if method == "lsp-auto" and share == 0.75 else level(method, share)
 
     found = panel(comparison(methods=METHODS, shares=(0.1, 0.25, 0.5, 0.75), test=score))
     (row,) = rows_of(needed_table, found)[2:-1]
@@ -77,18 +80,20 @@ def test_needed_shares_are_of_datasets_where_edges_matter(panel):
 
 @BOTH
 def test_sides_are_compared_where_a_method_was_run_with_both(panel, mae):
-    methods = ("none", "random", "lsp-p", "lsp-p-out", "position-out", "local-random-out")
+    mine = lsp("mine", side="out")
+    methods = ("unpruned", "random", "lsp-projection", mine, "first-out", "local-random-out", "lsp-projection-paper")
 
     def score(method, share):
-        return level(method.removesuffix("-out"), share) + (0.02 if method == "lsp-p-out" else 0.0)
+        same = {"mine": "lsp-projection", "first-out": "first", "local-random-out": "local-random"}.get(method, method)
+        return level(same, share) + (0.02 if method == "mine" else 0.0)
 
     found = panel(comparison(methods=methods, shares=(0.25, 0.75), test=score, mae=mae))
-    one, other, third = rows_of(sides_table, found)[2:]  # position and local-random were not run
-    at = found.gain("lsp-p-out", "lsp-p", found.budgets[0])
+    one, other, third = rows_of(sides_table, found)[2:]  # first and local-random were not run
+    at = found.gain("mine", "lsp-projection", found.budgets[0])
     assert at is not None
     assert at.verdict == "better"
-    assert one.startswith(f"| {NAME} | lsp-p-out | lsp-p | 25 %: +{'0.020' if mae else '2.00'} [")
+    assert one.startswith(f"| {NAME} | mine | lsp-projection | 25 %: +{'0.020' if mae else '2.00'} [")
     assert "better; 75 %: +" in one
-    assert other.startswith(f"| {NAME} | lsp-p-out | local-random-out | 25 %: +{'0.050' if mae else '5.0'}")
-    assert third.startswith(f"| {NAME} | position-out | local-random-out | 25 %: ")
+    assert other.startswith(f"| {NAME} | mine | local-random-out | 25 %: +{'0.050' if mae else '5.0'}")
+    assert third.startswith(f"| {NAME} | first-out | local-random-out | 25 %: ")
     assert rows_of(sides_table, panel(comparison(methods=METHODS))) == []

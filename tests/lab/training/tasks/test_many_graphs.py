@@ -29,7 +29,7 @@ def datasets(monkeypatch):
     use_datasets(monkeypatch, labels=multi_label_graphs())
 
 
-GRAPH_RUN = Run(study="s", dataset="graphs", model="synthetic-gat-small", method="none", lr=0.01, batch_size=20)
+GRAPH_RUN = Run(study="s", dataset="graphs", model="synthetic-gat-small", method="unpruned", lr=0.01, batch_size=20)
 
 
 def test_the_metric_of_batches_is_that_of_all_graphs():
@@ -77,7 +77,7 @@ def test_label_smoothing_bounds_the_loss_from_below():
 
 
 def test_graphs_are_classified():
-    record = train(dataclasses.replace(GRAPH_RUN, method="lsp-p", k=2, epochs=2))
+    record = train(dataclasses.replace(GRAPH_RUN, method="lsp-projection", k=2, epochs=2))
     assert (record["metric"], record["task"]) == ("accuracy", "graph-classification")
     assert 0 < record["share"] < 1
     assert record["pruner"]["k"] == 2
@@ -85,7 +85,7 @@ def test_graphs_are_classified():
 
 def test_nodes_of_many_graphs_have_several_labels():
     run = dataclasses.replace(
-        NODE_RUN, dataset="labels", method="lsp-p", k=2, model="github-gat", epochs=60, batch_size=2, lr=0.02
+        NODE_RUN, dataset="labels", method="lsp-projection", k=2, model="github-gat", epochs=60, batch_size=2, lr=0.02
     )
     record = train(run)
     assert record["metric"] == "micro-f1"
@@ -116,7 +116,7 @@ def test_captured_evaluation_gives_the_results_of_a_plain_one(name, task_class, 
     results = []
     for captured in (False, True):
         torch.manual_seed(0)
-        run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=3, lr=0.01, batch_size=4)
+        run = Run(study="s", dataset="d", model=name, method="unpruned", seed=0, epochs=3, lr=0.01, batch_size=4)
         out_dim = 1 if task_class is GraphRegression else 3
         model = build(name, in_dim=5, out_dim=out_dim, degrees=torch.ones(17, dtype=torch.long))
         monkeypatch.setattr(type(model), "static_shapes", captured)

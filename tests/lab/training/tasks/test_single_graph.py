@@ -85,7 +85,7 @@ def test_captured_epochs_give_the_results_of_plain_ones(name, basic, monkeypatch
     histories = []
     for captured in (False, True):
         torch.manual_seed(0)
-        run = Run(study="s", dataset="d", model=name, method="none", seed=0, epochs=30, lr=0.01)
+        run = Run(study="s", dataset="d", model=name, method="unpruned", seed=0, epochs=30, lr=0.01)
         model = build(name, in_dim=6, out_dim=3, basic=basic)
         model.dropout = 0.0
         if name == "planetoid-gat":

@@ -32,14 +32,15 @@ def draw_curves(comparisons: Sequence[Comparison], methods: Sequence[str], *, ti
     if not any(comparison.budgets_of(name) for comparison in comparisons for name in methods):
         raise OptionError("methods must have at least one point in these comparisons, got none")
     figure, grid = _canvas(len(comparisons))
-    styles, references = print_styles(methods), dict[str, Any]()
+    defined = {name: method for comparison in comparisons for name, method in comparison.defined.items()}
+    styles, references = print_styles([defined[name] for name in methods]), dict[str, Any]()
     for comparison, axes in zip(comparisons, grid, strict=True):
         references |= _draw_references(axes, comparison)
         lines = {name: _draw_line(axes, comparison, name, style) for name, style in styles.items()}
         heading = axes.set_title(title if len(comparisons) == 1 else comparison.name, loc="left", fontsize="large")
         heading.set_parse_math(False)
         _format_axes(axes, comparison, small=len(comparisons) > 1)
-    order = (REFERENCE_LABELS[name] for name in REFERENCE_PRINT_STYLES)
+    order = (REFERENCE_LABELS[role] for role in REFERENCE_PRINT_STYLES)
     handles = {**{label: references[label] for label in order if label in references}, **lines}
     legend = figure.legend(handles.values(), handles.keys(), loc="outside right upper", frameon=False, handlelength=3)
     for text in legend.get_texts():
@@ -68,8 +69,8 @@ def _canvas(count: int) -> tuple[Figure, list[Any]]:
 def _draw_references(axes: Any, comparison: Comparison) -> dict[str, Any]:
     """Draw horizontal lines for the whole graph and for no edges; return them by label."""
     handles = {}
-    for name, style in REFERENCE_PRINT_STYLES.items():
-        level, label = comparison.estimate(name), REFERENCE_LABELS[name]
+    for role, style in REFERENCE_PRINT_STYLES.items():
+        level, label = comparison.estimate(comparison.in_role(role)), REFERENCE_LABELS[role]
         if level is None:
             continue
         if level.runs > 1:

@@ -38,7 +38,7 @@ def draw_sizes(sizes: NeighbourhoodSizes, width: float) -> Figure:
 def _draw_hops(axes: Any, sizes: NeighbourhoodSizes, hops: int) -> dict[str, Any]:
     """Draw the lines of one number of hops; return them by label."""
     handles: dict[str, Any] = {}
-    for name, style in print_styles(in_order(sizes.methods)).items():
+    for name, style in print_styles(in_order(sizes.defined[name] for name in sizes.methods)).items():
         points = sizes.points(name, hops)
         look = {key: value for key, value in asdict(style).items() if key != "zorder"}
         look |= {key: LINE_SCALE * look[key] for key in ("markersize", "linewidth")}

@@ -14,7 +14,6 @@ from lsprune.lab.reporting.method_styles import (
     GROUPS,
     PAPER_METHODS,
     REFERENCE_LABELS,
-    REFERENCE_ROLES,
     SIZE_METHODS,
     group_of,
     in_order,
@@ -26,7 +25,6 @@ from lsprune.lab.reporting.records import Record
 from lsprune.lab.reporting.statistics import Estimate
 from lsprune.lab.reporting.timing import TEST, Timing, timing_of
 from lsprune.lab.reporting.trade_off import trade_off
-from lsprune.lab.studies.methods import FRESH, REFERENCES
 
 Data = dict[str, Any]
 FIELDS = ("test", "val", "test_max")  # metrics to choose from
@@ -62,15 +60,11 @@ def comparison_data(comparison: Comparison) -> Data:
         "metric": comparison.metric,
         "metrics": [{"id": field, "name": metric_label(comparison.metric, field)} for field in fields],
         "references": [
-            {
-                "role": REFERENCE_ROLES[name],
-                "name": REFERENCE_LABELS[name],
-                **_estimates(comparison, name, NO_BUDGET, fields),
-            }
-            for name in REFERENCES
-            if name in comparison.references
+            {"role": role, "name": label, **_estimates(comparison, name, NO_BUDGET, fields)}
+            for role, label in REFERENCE_LABELS.items()
+            if (name := comparison.in_role(role))
         ],
-        "methods": [_method(comparison, name, fields, timing) for name in in_order(comparison.methods)],
+        "methods": [_method(comparison, name, fields, timing) for name in _in_order(comparison)],
         "drawn": comparison.methods_to_draw() if comparison.methods else [],
         "timingProblem": timing.problem,
         "paper": _paper(comparison),
@@ -86,7 +80,7 @@ def overlap_data(comparison: Comparison) -> Data:
         "study": comparison.study,
         "dataset": comparison.dataset,
         "metric": metric_label(comparison.metric),
-        "methods": [_method(comparison, name, ["test"], timing) for name in in_order(comparison.methods)],
+        "methods": [_method(comparison, name, ["test"], timing) for name in _in_order(comparison)],
     }
 
 
@@ -99,14 +93,14 @@ def sizes_data(sizes: NeighbourhoodSizes) -> Data:
         "unpruned": {str(hops): spread(variance) for hops, variance in unpruned.items()},
         "methods": [
             {
-                "name": name,
-                "style": page_style(name).to_dict(),
+                "name": method.name,
+                "style": page_style(method).to_dict(),
                 "lines": {
-                    str(hops): [[short(p.share), *spread(p.variance)] for p in sizes.points(name, hops)]
+                    str(hops): [[short(p.share), *spread(p.variance)] for p in sizes.points(method.name, hops)]
                     for hops in sizes.hops
                 },
             }
-            for name in in_order(sizes.methods)
+            for method in in_order(sizes.defined[name] for name in sizes.methods)
         ],
         "paper": paper.variance(sizes.dataset),
     }
@@ -125,20 +119,19 @@ def side_of(records: Iterable[Record]) -> str:
     return side if side in ("in", "out") else ""
 
 
-def _reference(comparison: Comparison, name: str, fields: list[str]) -> Data:
-    labels = {"role": REFERENCE_ROLES[name], "name": REFERENCE_LABELS[name]}
-    return {**labels, **_estimates(comparison, name, NO_BUDGET, fields)}
+def _in_order(comparison: Comparison) -> list[str]:
+    return [method.name for method in in_order(comparison.defined[name] for name in comparison.methods)]
 
 
 def _method(comparison: Comparison, name: str, fields: list[str], timing: Timing) -> Data:
-    budgets = comparison.budgets_of(name)
+    method, budgets = comparison.defined[name], comparison.budgets_of(name)
     points = [_point(comparison, name, budget, fields, timing) for budget in budgets]
     return {
         "name": name,
-        "group": group_of(name),
+        "group": group_of(method),
         "side": side_of(record for budget in budgets for record in comparison.cells[name, budget].values()),
-        "fresh": name in FRESH,
-        "style": page_style(name).to_dict(),
+        "everyEpoch": method.every_epoch,
+        "style": page_style(method).to_dict(),
         "points": sorted(points, key=lambda point: point["share"]),
     }
 

@@ -22,7 +22,7 @@ from lsprune.graph import Array
 from lsprune.kernels import runtime
 from lsprune.lab.reporting.formatting import short
 from lsprune.lab.reporting.method_styles import SAMPLE_METHODS, page_style
-from lsprune.lab.studies.methods import pruner_for
+from lsprune.lab.studies.methods import catalogue
 from lsprune.lab.synthetic_graphs import Samples, Synthetic
 from lsprune.measure import aligned_consistency
 from lsprune.pruners import Pruner
@@ -39,7 +39,8 @@ def neighbourhood_data() -> Data:
     """Return the two samples, their layout, and for each method and k the masks and overlaps."""
     data: Data = json.loads((files("lsprune.lab.reporting.html") / FILE).read_text(encoding="utf8"))
     labels = [
-        {"name": name, "about": about, "style": page_style(name).to_dict()} for name, about in SAMPLE_METHODS.items()
+        {"name": name, "about": about, "style": page_style(catalogue()[name]).to_dict()}
+        for name, about in SAMPLE_METHODS.items()
     ]
     methods = [{**label, "byK": kept} for label, kept in zip(labels, data.pop("kept"), strict=True)]
     return {**data, "methods": methods}
@@ -59,7 +60,7 @@ def compute() -> Data:
 
 
 def _pruner(name: str, k: int) -> Pruner:
-    pruner = pruner_for(name, k, seed=0)
+    pruner = catalogue()[name].make(k=k)
     assert pruner is not None
     return pruner
 

@@ -15,7 +15,7 @@ from lsprune.lab.reporting.figures import files as figure_files
 from lsprune.lab.reporting.figures.curves import draw_curves
 from lsprune.lab.reporting.markdown.summary import (
     best_lossless_table,
-    fresh_footnote,
+    every_epoch_footnote,
     lossless_table,
     no_help_lines,
     other_shares,
@@ -33,7 +33,7 @@ from lsprune.lab.reporting.markdown.tables import (
     unit_of,
 )
 from lsprune.lab.reporting.markdown.topic_tables import auto_table, needed_table, point_table, sides_table
-from lsprune.lab.reporting.method_styles import AUTO_METHODS, RANDOM_BASELINES, UPPER_BOUND
+from lsprune.lab.reporting.method_styles import AUTO_METHODS, UPPER_BOUND
 
 COMPARED = "compare"  # files of this name, or of one that begins with it and a hyphen, are compared in full
 MIN_SUMMARY_SHARES = 3  # that a dataset is run at, to be in the summary
@@ -49,8 +49,9 @@ enough. The smallest share measured stands for all below it, so the true ratio m
 
 SIDES = """\
 An edge belongs to the node that receives its messages (`side="in"`, our default) or to the node that sends them
-(`side="out"`, as in the paper's runs); the owner chooses which of its edges to keep. The gain of *-out* methods over
-the same method with `side="in"` at the same share, and over k random out-neighbours (points, or units of MAE):"""
+(`side="out"`, as in the paper's runs); the owner chooses which of its edges to keep. The gain of methods with
+`side="out"` over the same method with `side="in"` at the same share, and over k random out-neighbours (points, or units
+of MAE):"""
 
 CONSISTENCY = f"""\
 Two samples of a class have the same edges, with noise on all vectors and a few nodes missing. The number is the mean
@@ -189,9 +190,9 @@ def _dataset(comparison: Comparison, title: str, images: dict[str, bytes]) -> It
         yield _figure([comparison], lines, title, images)
     if comparison.best_lsp:
         yield f"Best LSP by validation: {escape(comparison.best_lsp)}."
-    levels = [*level_table(comparison), "", fresh_footnote(comparison.methods)]
+    levels = [*level_table(comparison), "", every_epoch_footnote([comparison])]
     yield folded(f"All methods: test {comparison.metric}", levels)
-    rivals = [rival for rival in RANDOM_BASELINES if rival in comparison.methods]
+    rivals = comparison.random_baselines
     if comparison.lsp_methods and rivals:
         gains = [line for rival in rivals for line in (*gain_table(comparison, rival), "")]
         yield folded(f"LSP methods against random baselines, {unit_of(comparison)}", gains)

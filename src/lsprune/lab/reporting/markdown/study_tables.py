@@ -9,9 +9,10 @@ from lsprune.lab.reporting.comparison import Comparison, read_study
 from lsprune.lab.reporting.formatting import difference
 from lsprune.lab.reporting.markdown.syntax import table
 from lsprune.lab.reporting.markdown.tables import cell, overlap_table
-from lsprune.lab.reporting.method_styles import LOCAL_RANDOM, RANDOM_BASELINES, STUDY_METHOD
+from lsprune.lab.reporting.method_styles import RANDOM_BASELINES, STUDY_METHOD
 from lsprune.lab.reporting.neighbourhood_sizes import NeighbourhoodSizes
 from lsprune.lab.reporting.statistics import PairedDifference
+from lsprune.lab.studies.methods import LOCAL_RANDOM
 
 
 def study_tables(path: Path) -> str:
@@ -34,17 +35,17 @@ def _metric_table(comparison: Comparison) -> Iterator[str]:
     yield from (f"- {name}: {comparison.estimate(name)}" for name in comparison.references)
     if not comparison.budgets:
         return
-    rival, higher = LOCAL_RANDOM, comparison.higher_is_better
+    rival, higher = comparison.in_role(LOCAL_RANDOM), comparison.higher_is_better
     rows = [[name, *(cell(comparison.estimate(name, b)) for b in comparison.budgets)] for name in comparison.methods]
     gains = [comparison.gain(STUDY_METHOD, rival, budget) for budget in comparison.budgets]
     plain = [gain if gain is None or higher else _negated(gain) for gain in gains]  # errors keep their sign
-    label = f"*{STUDY_METHOD} − {rival}, {'points' if higher else 'lower is better'}*"
+    label = f"*{STUDY_METHOD} − {rival or LOCAL_RANDOM}, {'points' if higher else 'lower is better'}*"
     rows.append([label, *("" if gain is None else difference(gain, higher, 1 if higher else 3) for gain in plain)])
     heads = [f"{comparison.column_share(budget):.1%}" for budget in comparison.budgets]
     yield from ("", *table(["method", *heads], rows), "")
-    for method in (*RANDOM_BASELINES, STUDY_METHOD):
-        share = comparison.lossless_share(method)
-        yield f"- lossless share of {method}: " + ("none of these" if share is None else f"{share:.1%}")
+    for name in (*map(comparison.in_role, RANDOM_BASELINES), STUDY_METHOD):
+        share = comparison.lossless_share(name)
+        yield f"- lossless share of {name}: " + ("none of these" if share is None else f"{share:.1%}")
 
 
 def _negated(gain: PairedDifference) -> PairedDifference:

@@ -9,10 +9,10 @@ from statistics import fmean
 from lsprune.lab.reporting.comparison import NO_BUDGET, Budget, Comparison
 from lsprune.lab.reporting.formatting import per_cent
 from lsprune.lab.reporting.markdown.syntax import Headings, block, escape, table
-from lsprune.lab.reporting.markdown.tables import fresh_mark, gain_text, share_heads, unit_of
-from lsprune.lab.reporting.method_styles import LOCAL_RANDOM, NO_EDGES, RANDOM_BASELINES, UNPRUNED
+from lsprune.lab.reporting.markdown.tables import footnote_mark, gain_text, share_heads, unit_of
+from lsprune.lab.reporting.method_styles import RANDOM_BASELINES
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS
-from lsprune.lab.studies.methods import FRESH
+from lsprune.lab.studies.methods import LOCAL_RANDOM, NO_EDGES
 
 SUMMARY_SHARES = (0.1, 0.25)
 NO_LOSSLESS_SHARE = "none"
@@ -27,8 +27,8 @@ def summary_table(comparisons: Sequence[Comparison], headings: Headings) -> list
     rows = []
     for comparison in comparisons:
         best = comparison.best_lsp
-        row = [headings.link(comparison), escape(comparison.metric), _mean(comparison, UNPRUNED)]
-        row += [_mean(comparison, NO_EDGES), _topology(comparison), escape(best or "")]
+        row = [headings.link(comparison), escape(comparison.metric), _mean(comparison, comparison.unpruned)]
+        row += [_mean(comparison, comparison.in_role(NO_EDGES)), _topology(comparison), escape(best or "")]
         for budget in _summary_budgets(comparison):
             row += [""] * len(columns) if budget is None or best is None else _at(comparison, best, budget)
         rows.append(row)
@@ -44,8 +44,8 @@ def other_shares(comparisons: Sequence[Comparison]) -> bool:
 def _at(comparison: Comparison, best: str, budget: Budget) -> list[str]:
     share = comparison.column_share(budget)
     place = "" if _is_summary_share(share) else f" at {per_cent(share)}"
-    means = [_mean(comparison, name, budget) for name in (LOCAL_RANDOM, best)]
-    gains = (comparison.gain(best, rival, budget) for rival in RANDOM_BASELINES)
+    means = [_mean(comparison, name, budget) for name in (comparison.in_role(LOCAL_RANDOM), best)]
+    gains = (comparison.gain(best, comparison.in_role(rival), budget) for rival in RANDOM_BASELINES)
     return [*(mean and mean + place for mean in means), *(gain.verdict if gain else "" for gain in gains)]
 
 
@@ -84,7 +84,9 @@ def best_lossless_table(comparisons: Sequence[Comparison], headings: Headings) -
     rows = []
     for comparison in comparisons:
         best = comparison.best_lsp
-        shares = [_lossless(comparison, name) if name else "" for name in (*RANDOM_BASELINES, best)]
+        shares = [
+            _lossless(comparison, name) if name else "" for name in (*map(comparison.in_role, RANDOM_BASELINES), best)
+        ]
         ratio = comparison.lossless_ratio(best) if best else None
         rows.append(
             [headings.link(comparison), _topology(comparison), *shares, "" if ratio is None else f"{ratio:.2f}"]
@@ -103,7 +105,13 @@ def lossless_table(comparisons: Sequence[Comparison], headings: Headings) -> Ite
         "where topology matters, and their number."
     )
     methods = list(dict.fromkeys(method for comparison in comparisons for method in comparison.methods))
-    rows = [_lossless_row(escape(m) + fresh_mark(m), comparisons, dict.fromkeys(comparisons, m)) for m in methods]
+    redrawn = {
+        name for comparison in comparisons for name in comparison.methods if comparison.defined[name].every_epoch
+    }
+    rows = [
+        _lossless_row(escape(name) + footnote_mark(name in redrawn), comparisons, dict.fromkeys(comparisons, name))
+        for name in methods
+    ]
     rows = [row for row in rows if any(row[1:-1])]
     rows.append(
         _lossless_row("*best LSP*", comparisons, {comparison: comparison.best_lsp for comparison in comparisons})
@@ -115,7 +123,7 @@ def lossless_table(comparisons: Sequence[Comparison], headings: Headings) -> Ite
     )
     yield block(table(["method", *(headings.title(comparison) for comparison in comparisons), "mean ratio"], rows))
     yield "‡ chosen by the test metric itself among many methods: the luckiest, not what to expect."
-    yield fresh_footnote(methods)
+    yield every_epoch_footnote(comparisons)
 
 
 def _lossless_row(label: str, comparisons: Sequence[Comparison], methods: Mapping[Comparison, str | None]) -> list[str]:
@@ -148,12 +156,14 @@ def _smallest(comparison: Comparison) -> str | None:
     return min(ratios, key=ratios.__getitem__) if ratios else None
 
 
-def fresh_footnote(methods: Sequence[str]) -> str:
+def every_epoch_footnote(comparisons: Sequence[Comparison]) -> str:
     """Return the footnote on methods that draw their edges again in every epoch; empty without such a method."""
-    names = ", ".join(method for method in methods if method in FRESH)
+    pairs = [(name, comparison.defined[name]) for comparison in comparisons for name in comparison.methods]
+    names = dict.fromkeys(name for name, method in pairs if method.every_epoch)
     if not names:
         return ""
-    return f"† {names} draws its edges again in every epoch and is tested on the whole graph: no graph gets smaller."
+    listed = ", ".join(map(escape, names))
+    return f"† {listed} draws its edges again in every epoch and is tested on the whole graph: no graph gets smaller."
 
 
 # Where LSP does not help
@@ -165,7 +175,7 @@ def no_help_lines(comparison: Comparison, title: str) -> Iterator[str]:
     if gain is not None and gain.runs >= MIN_VERDICT_RUNS and not comparison.topology_matters:
         yield f"- **{title}**: the edges themselves do not clearly help, so methods to choose them cannot be compared"
     best = comparison.best_lsp
-    for rival in RANDOM_BASELINES if best else ():
+    for rival in comparison.random_baselines if best else ():
         assert best is not None
         gains = [comparison.gain(best, rival, budget) for budget in comparison.budgets]
         for verdict, words in DIFFERS.items():
@@ -175,7 +185,7 @@ def no_help_lines(comparison: Comparison, title: str) -> Iterator[str]:
                 if gain and gain.verdict == verdict
             )
             if places:
-                yield f"- **{title}**: {escape(best)} {words} {rival} {places}"
+                yield f"- **{title}**: {escape(best)} {words} {escape(rival)} {places}"
 
 
 def verdict_counts(comparisons: Sequence[Comparison]) -> str:
@@ -183,7 +193,7 @@ def verdict_counts(comparisons: Sequence[Comparison]) -> str:
     parts = []
     cells = [(c, m, b) for c in comparisons if c.topology_matters for m in c.lsp_methods for b in c.budgets]
     for rival in RANDOM_BASELINES:
-        gains = [comparison.gain(method, rival, budget) for comparison, method, budget in cells]
+        gains = [comparison.gain(method, comparison.in_role(rival), budget) for comparison, method, budget in cells]
         counts = Counter(gain.verdict for gain in gains if gain)
         words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("better", "not worse", "worse"))
         parts.append(f"against {rival} {words}")

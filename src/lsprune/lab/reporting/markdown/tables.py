@@ -11,7 +11,6 @@ from lsprune.lab.reporting.markdown.syntax import escape, table
 from lsprune.lab.reporting.method_styles import REFERENCE_LABELS
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, Estimate, PairedDifference
 from lsprune.lab.reporting.timing import timing_of
-from lsprune.lab.studies.methods import FRESH, REFERENCES
 
 EMPHASIS = {"better": "**better**", "worse": "*worse*"}
 
@@ -45,13 +44,14 @@ def level_table(comparison: Comparison) -> list[str]:
     The best of a column is bold, among the methods that make the graph smaller.
     """
     columns = [{name: comparison.estimate(name, b) for name in comparison.methods} for b in comparison.budgets]
-    best = [_best([e.mean for name, e in c.items() if e and name not in FRESH], comparison) for c in columns]
+    redrawn = {name for name in comparison.methods if comparison.defined[name].every_epoch}
+    best = [_best([e.mean for name, e in c.items() if e and name not in redrawn], comparison) for c in columns]
     rows = []
     for name in comparison.methods:
-        row = [escape(name) + fresh_mark(name)]
+        row = [escape(name) + footnote_mark(name in redrawn)]
         for column, top in zip(columns, best, strict=True):
             estimate = column[name]
-            bold = estimate is not None and estimate.mean == top and name not in FRESH
+            bold = estimate is not None and estimate.mean == top and name not in redrawn
             row.append(f"**{cell(estimate)}**" if bold else cell(estimate))
         rows.append(row)
     return table(["method", *share_heads(comparison)], rows)
@@ -61,9 +61,9 @@ def _best(means: Sequence[float], comparison: Comparison) -> float | None:
     return (max if comparison.higher_is_better else min)(means, default=None)
 
 
-def fresh_mark(method: str) -> str:
-    """Return the mark of a footnote for methods that draw their edges again in every epoch."""
-    return " †" if method in FRESH else ""
+def footnote_mark(redrawn: bool) -> str:
+    """Return the mark of the footnote on methods that draw their edges again in every epoch."""
+    return " †" if redrawn else ""
 
 
 def overlap_table(comparison: Comparison) -> list[str]:
@@ -85,7 +85,7 @@ def gain_table(comparison: Comparison, rival: str) -> list[str]:
             for gain in gains
         ]
         rows.append([escape(name), *cells])
-    return table([f"against {rival}", *share_heads(comparison)], rows)
+    return table([f"against {escape(rival)}", *share_heads(comparison)], rows)
 
 
 def time_table(comparison: Comparison) -> list[str]:
@@ -113,8 +113,8 @@ def time_note(comparison: Comparison) -> str:
 
 def reference_lines(comparison: Comparison) -> list[str]:
     """Return the references as a list, and what the edges are worth."""
-    names = [name for name in REFERENCES if name in comparison.references]
-    lines = [f"- {REFERENCE_LABELS[name]}: {comparison.estimate(name)}" for name in names]
+    names = {label: name for role, label in REFERENCE_LABELS.items() if (name := comparison.in_role(role))}
+    lines = [f"- {label}: {comparison.estimate(name)}" for label, name in names.items()]
     gain = comparison.topology_gain
     if gain is not None:
         unclear = f"{gain.verdict} cannot say" if gain.runs < MIN_VERDICT_RUNS else "not clearly"

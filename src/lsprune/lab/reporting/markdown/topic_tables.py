@@ -9,15 +9,9 @@ from lsprune.lab.reporting.comparison import Budget, Comparison
 from lsprune.lab.reporting.formatting import per_cent
 from lsprune.lab.reporting.markdown.syntax import Headings, escape, table
 from lsprune.lab.reporting.markdown.tables import gain_text
-from lsprune.lab.reporting.method_styles import (
-    AUTO_METHODS,
-    LOCAL_RANDOM,
-    OUT_SUFFIX,
-    RANDOM,
-    RANDOM_BASELINES,
-    UNPRUNED,
-)
+from lsprune.lab.reporting.method_styles import AUTO_METHODS, RANDOM_BASELINES
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS
+from lsprune.lab.studies.methods import LOCAL_RANDOM, RANDOM
 
 MAX_SHARE = 0.501  # auto-calibrated LSP is judged by shares up to a half
 
@@ -27,10 +21,10 @@ def auto_table(comparisons: Sequence[Comparison], headings: Headings) -> list[st
     rows = []
     for comparison in comparisons:
         for method in AUTO_METHODS:
-            for rival in RANDOM_BASELINES:
+            for rival in comparison.random_baselines:
                 gains = "; ".join(_gains(comparison, method, rival, MAX_SHARE))
                 if gains:
-                    rows.append([headings.link(comparison), method, rival, gains])
+                    rows.append([headings.link(comparison), method, escape(rival), gains])
     return table(["dataset", "method", "against", "points, 95 % interval, verdict at each share"], rows) if rows else []
 
 
@@ -38,12 +32,28 @@ def sides_table(comparisons: Sequence[Comparison], headings: Headings) -> list[s
     """Return the gains of methods that prune out-neighbours over their in-neighbour versions and local random."""
     rows = []
     for comparison in comparisons:
-        for name in (name for name in comparison.methods if name.endswith(OUT_SUFFIX)):
-            for rival in dict.fromkeys((name.removesuffix(OUT_SUFFIX), f"{LOCAL_RANDOM}{OUT_SUFFIX}")):
+        for name, partner in _out_methods(comparison).items():
+            for rival in dict.fromkeys((partner, _local_random_out(comparison))):
                 gains = "; ".join(_gains(comparison, name, rival, 1.0)) if rival != name else ""
                 if gains:
                     rows.append([headings.link(comparison), escape(name), escape(rival), gains])
     return table(["dataset", "method", "against", "gain, 95 % interval, verdict at each share"], rows) if rows else []
+
+
+def _out_methods(comparison: Comparison) -> dict[str, str]:
+    """Return the methods that prune out-neighbours, each with its partner that prunes in-neighbours, if there is one.
+
+    The paper's presets are left out.
+    """
+    kinds = {name: comparison.defined[name] for name in comparison.methods}
+    names = [name for name, method in kinds.items() if method.is_out and not method.is_paper_preset]
+    return {name: comparison.in_neighbour_partner(name) or "" for name in names}
+
+
+def _local_random_out(comparison: Comparison) -> str:
+    """Return the method that keeps random out-neighbours; an empty string, which has no runs, if there is none."""
+    kinds = {name: method.pruner or {} for name, method in comparison.defined.items() if method.is_out}
+    return next((name for name, options in kinds.items() if options.get("pruner") == LOCAL_RANDOM), "")
 
 
 def _gains(comparison: Comparison, method: str, rival: str, max_share: float) -> Iterator[str]:
@@ -77,9 +87,10 @@ def needed_table(comparisons: Sequence[Comparison], headings: Headings) -> list[
 
 def _needed(comparison: Comparison, method: str) -> Iterator[tuple[float, float]]:
     """Yield (our share, random's) for every share of random but the smallest; 100 % where no share is enough."""
+    random = comparison.in_role(RANDOM)
     for budget in comparison.budgets[1:]:
-        if comparison.estimate(RANDOM, budget) is not None:
-            ours = comparison.share_needed(method, RANDOM, budget)
+        if comparison.estimate(random, budget) is not None:
+            ours = comparison.share_needed(method, random, budget)
             yield ours or 1.0, comparison.column_share(budget)
 
 
@@ -96,12 +107,13 @@ def point_table(comparisons: Sequence[Comparison], headings: Headings) -> list[s
 def _point(comparison: Comparison, budget: Budget) -> list[str]:
     estimates = {name: comparison.estimate(name, budget) for name in comparison.methods}
     means = {name: estimate.mean for name, estimate in estimates.items() if estimate is not None}
-    best, unpruned = comparison.best_lsp, comparison.estimate(UNPRUNED)
+    best, unpruned = comparison.best_lsp, comparison.estimate(comparison.unpruned)
     if best is None or best not in means or unpruned is None:
         return []
     gain = comparison.gain_over_unpruned(best, budget)
     lsp = [means[name] for name in comparison.lsp_methods if name in means]
-    random = [f"{means[name]:.3f}" if name in means else "" for name in RANDOM_BASELINES]
+    names = map(comparison.in_role, RANDOM_BASELINES)
+    random = [f"{means[name]:.3f}" if name in means else "" for name in names]
     return [
         per_cent(comparison.column_share(budget)),
         f"{unpruned.mean:.3f}",

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from lsprune.errors import OptionError
 from lsprune.lab.models import build
-from lsprune.lab.studies.methods import FRESH
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.graph_store import GraphStore
 from lsprune.lab.training.prepare import RunGraphs
@@ -23,8 +22,10 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
     dataset = graphs.dataset
     if dataset.single:
         return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes))
-    if run.method in FRESH:
-        raise OptionError(f"method {run.method} is for single graphs, not for the graphs of {run.dataset}")
+    if run.every_epoch:
+        raise OptionError(
+            f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}"
+        )
     regression = dataset.task == "graph-regression"
     out_dim = 1 if regression else dataset.num_classes
     degrees = _in_degree_histogram(graphs.train) if "pna" in run.model else None
@@ -35,7 +36,7 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
 
 
 def _model(run: Run, in_dim: int, out_dim: int, degrees: Tensor | None = None) -> torch.nn.Module:
-    return build(run.model, in_dim=in_dim, out_dim=out_dim, basic=run.method == "basic", degrees=degrees)
+    return build(run.model, in_dim=in_dim, out_dim=out_dim, basic=run.basic, degrees=degrees)
 
 
 def _in_degree_histogram(store: GraphStore) -> Tensor:

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from lsprune.lab.studies.methods import FRESH
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.cuda_graphs import CapturedFunction
 from lsprune.lab.training.environment import Seconds, timed
@@ -24,7 +23,7 @@ class NodeClassification(Task):
 
     @staticmethod
     def can_capture(run: Run, model: torch.nn.Module) -> bool:
-        return hasattr(model, "precompute") and run.method not in FRESH  # the graph must not change
+        return hasattr(model, "precompute") and not run.every_epoch  # the graph must not change
 
     def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
         super().__init__(run, graphs, device, model)
@@ -42,7 +41,7 @@ class NodeClassification(Task):
 
     def train_epoch(self) -> float:
         self.model.train()
-        if self.run.method in FRESH:
+        if self.run.every_epoch:
             order = torch.randperm(self.whole_edge_index.shape[1], device=self.device, generator=self.generator)
             self.training_graph.edge_index = self.whole_edge_index[:, order[: self.training_graph.num_edges]]
         return float(self.training_step())

@@ -67,7 +67,7 @@ class Curves {
     for (const [group, label] of Object.entries(this.groups)) {
       for (const method of this.methods().filter((other) => other.group === group)) {
         const entry = methodEntry(method, label, drawn.includes(method.name));
-        entries.push({ ...entry, name: method.name + (method.fresh ? " (redrawn every epoch)" : "") });
+        entries.push({ ...entry, name: method.name + (method.everyEpoch ? " (redrawn every epoch)" : "") });
       }
     }
     for (const name of Object.keys(paper ? paper.metric : {})) {

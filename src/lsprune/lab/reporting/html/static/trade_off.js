@@ -11,7 +11,7 @@ function showTradeOff(comparison) {
   const costOf = (point) => (!inSeconds ? point.share : point.epochSeconds === null ? null : point.epochSeconds * unit.factor);
   const epochText = (seconds) => (inSeconds ? `${digits(seconds * unit.factor)} ${unit.short} per epoch` : "");
   const details = (point) => [shareText(point.share), ...estimateText(point.test), epochText(point.epochSeconds)];
-  const series = comparison.methods.filter((method) => !method.fresh).map((method) => ({
+  const series = comparison.methods.filter((method) => !method.everyEpoch).map((method) => ({
     name: method.name, style: { ...method.style, line: "none", faint: true, small: true },
     points: method.points.filter((point) => costOf(point) !== null).map((point) => (
       { x: costOf(point), y: point.test[0], details: details(point) })),
