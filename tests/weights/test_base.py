@@ -72,7 +72,9 @@ def test_logarithms_of_floats_are_exact_for_powers_of_two_and_near_elsewhere():
     powers = 2.0 ** np.arange(-140, 128)
     np.testing.assert_array_equal(log2_of_floats(powers.astype(np.float32), run), np.arange(-140, 128) << FRACTION_BITS)
     values = np.random.default_rng(0).uniform(1e-9, 1e9, 5000).astype(np.float32)
-    np.testing.assert_allclose(log2_of_floats(values, run) / 2**FRACTION_BITS, np.log2(values.astype(np.float64)), atol=1e-8)
+    np.testing.assert_allclose(
+        log2_of_floats(values, run) / 2**FRACTION_BITS, np.log2(values.astype(np.float64)), atol=1e-8
+    )
     np.testing.assert_array_equal(log2_of_floats(values, runtime(1, "reference")), log2_of_floats(values, run))
 
 
