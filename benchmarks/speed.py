@@ -38,7 +38,7 @@ def measure(name: str, edges: int, nodes: int) -> None:
         },
         rounds=9,
     )
-    header(f"speed, {name}: {edges:,} edges, {nodes:,} nodes, {kept:.1%} kept; preset {pruner!r} (calibrated, fitted)")
+    header(f"speed, {name}: {edges:,} edges, {nodes:,} nodes, {kept:.1%} kept; preset {pruner!r} (fitted)")
     drop = times["dropout"]
     line("dropout_edge (random, looks at no feature)", f"{drop * 1e3:.1f} ms")
     line("coalesce", f"{times['coalesce'] * 1e3:.1f} ms")

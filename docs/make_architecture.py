@@ -32,9 +32,9 @@ A module imports only what stands before it in this page; `tests/test_architectu
 may import which heavy library. `numeric` has two halves: random numbers stand before the kernels, quantisation and
 weighted sampling run on them. `import lsprune` imports none of torch, numba, pyarrow and scipy.
 
-What a pruner needs is declared by the pruner (`lsprune.needs.Needs`): streaming, Spark and the memory ceiling ask it and
-know no pruner, hash family or weight by name. A class of your own, registered with `lsprune.register`, works wherever
-ours do; `tests/user_plugin` proves it.
+What a pruner needs is declared by the pruner (`lsprune.needs.Needs`): streaming, Spark and the memory ceiling ask it
+and know no pruner, hash family or weight by name. A class of your own, registered with `lsprune.register`, works
+wherever ours do; `tests/user_plugin` proves it.
 
 ## Where to find
 
@@ -71,11 +71,12 @@ ours do; `tests/user_plugin` proves it.
    `lsprune.outofcore.stream.prune_stream`.
 2. `lsprune.files.open_edges` opens the input; footers, headers and manifests are checked first.
 3. Edges that come sorted by owner go through `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
-4. Otherwise the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.grouped`), and the pruner
-   runs as in memory on arrays that live in files (`lsprune.kernels.file_arrays`), below
+4. Otherwise the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.grouped`), and the
+   pruner runs as in memory on arrays that live in files (`lsprune.kernels.file_arrays`), below
    `lsprune.outofcore.memory_ceiling.Ceiling`.
 5. `lsprune.outofcore.output.Output` writes the kept rows in the caller's order, with a manifest
-   (`lsprune.files.manifest.Manifest`); what is needed to resume is in the work folder (`lsprune.outofcore.work_folder`).
+   (`lsprune.files.manifest.Manifest`); the work folder (`lsprune.outofcore.work_folder`) holds what is needed to
+   resume.
 
 ## The walk on Spark
 

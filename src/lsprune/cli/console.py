@@ -1,4 +1,4 @@
-"""What the command line says: errors in one line, steps on a bar, tables or JSON.
+"""What the command line prints: errors in one line, a progress bar, tables or JSON.
 
 Every command prints through this module. Names of files, columns and arrays come from outside: they are shown with
 control characters escaped and never as markup, so that printing one cannot command the terminal or fake a line.
@@ -77,13 +77,13 @@ def _escaped_usage() -> Iterator[None]:
 
 @contextmanager
 def errors() -> Iterator[None]:
-    """Errors a user can meet become one line and exit code 1, warnings one line each, Ctrl-C exit code 130."""
+    """Turn errors into one line and exit code 1, warnings into one line each, Ctrl-C into exit code 130."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", LspruneWarning)
         warnings.showwarning = _show_warning
         try:
             yield
-        except BrokenPipeError:  # nobody reads on: typer ends quietly
+        except BrokenPipeError:  # the reader has gone: typer ends quietly
             raise
         except (LspruneError, OSError) as error:
             say("error", error)
@@ -122,7 +122,7 @@ def tell(text: str) -> None:
 
 @contextmanager
 def steps(total: int) -> Iterator[Callable[[str], None]]:
-    """A function that names the next of `total` steps on a progress bar, which is there only on a terminal."""
+    """Yield a function that names the next of `total` steps on a progress bar, shown only on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -146,7 +146,7 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
 def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[str]]) -> None:
     """Print a report as JSON, or as the table, the line or the lines that `table` makes."""
     if as_json:
-        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the one control that JSON may hold as it is
+        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the only control character that JSON allows unescaped
         return
     shown = table()
     if isinstance(shown, str):
@@ -159,7 +159,7 @@ def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[
 
 
 def _console() -> Console:
-    """Standard output for tables: strings are escaped and no markup; headings of more than one line are `Text`."""
+    """Return standard output for tables: strings are escaped and not read as markup."""
     from rich.console import Console
     from rich.text import Text
 

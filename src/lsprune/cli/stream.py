@@ -50,16 +50,16 @@ class StreamOptions:
                 raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
 
 
-def stream(given: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
-    """What `prune_stream` did, as a report; stages are named on standard error as they begin."""
+def stream(source: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
+    """Prune out of core and return a report; print the name of each stage on standard error."""
     from lsprune.outofcore.stream import prune_stream
 
-    found = prune_stream(given, output, pruner, **options, say=lambda text: say("note", text))
-    return {**_report(found), "manifest": str(_manifest(output))}
+    result = prune_stream(source, output, pruner, **options, say=lambda text: say("note", text))
+    return {**_report(result), "manifest": str(_manifest(output))}
 
 
 def stream_table(name: str, report: Report) -> Table:
-    """A report as a table."""
+    """Show a report as a table."""
     from lsprune.outofcore.memory_ceiling import show_size
 
     table = framed(name, "", "")
@@ -90,20 +90,20 @@ def verify_command(
         from lsprune.files.manifest import verify
 
         output.stat()  # a missing output is the system's error
-        found = verify(output, deep=not quick)
-        for problem in found.problems:
+        result = verify(output, deep=not quick)
+        for problem in result.problems:
             say("error", problem)
-        manifest = found.manifest
+        manifest = result.manifest
         report = {
-            "output": str(output), "ok": found.ok, "problems": list(found.problems),
+            "output": str(output), "ok": result.ok, "problems": list(result.problems),
             "files": 0 if manifest is None else len(manifest.files),
             "edges": None if manifest is None else manifest.edges, "kept": None if manifest is None else manifest.kept,
         }  # fmt: skip
-        if found.ok or as_json:
+        if result.ok or as_json:
             show(report, as_json, lambda: _verified(output, report))
-        if manifest is not None and not found.ok:
+        if manifest is not None and not result.ok:
             raise FormatError(f"{output} is not what its manifest says; write it again")
-        if not found.ok:
+        if not result.ok:
             raise typer.Exit(1)
 
 
@@ -111,12 +111,12 @@ def _verified(output: Path, report: Report) -> str:
     return f"{output}: {report['files']} file(s), {report['kept']:,} of {report['edges']:,} edges, as the manifest says"
 
 
-def _report(found: Streamed) -> Report:
+def _report(result: Streamed) -> Report:
     return {
-        "edges": found.edges, "kept": found.kept, "share": found.share, "nodes": found.nodes,
-        "isolated": found.isolated, "seconds": found.seconds, "stages": found.stages,
-        "edges_per_second": found.edges / max(found.seconds, 1e-9), "peak_memory": found.peak_memory,
-        "disk": found.disk,
+        "edges": result.edges, "kept": result.kept, "share": result.share, "nodes": result.nodes,
+        "isolated": result.isolated, "seconds": result.seconds, "stages": result.stages,
+        "edges_per_second": result.edges / max(result.seconds, 1e-9), "peak_memory": result.peak_memory,
+        "disk": result.disk,
     }  # fmt: skip
 
 
