@@ -23,8 +23,8 @@ _BLOCK_ROWS = 1 << 11  # rows a thread takes at a time
 class Cosine(LocalPruner):
     """Every owner keeps the k neighbours whose rows of `x` have the largest cosine with its own; a hash breaks ties.
 
-    Rows are L2-normalised and rounded to multiples of 2^-14, and products are integers, so that the result is the same
-    on every machine. A row of zeros has cosine 0 with all others. The normalised rows take half the size of `x` as
+    Rows are L2-normalised and truncated to multiples of 2^-14, and products are integers, so that the result is the
+    same on every machine. A row of zeros has cosine 0 with all others. The normalised rows take half the size of `x` as
     float32. One integer column is a category: two nodes of one category have cosine 1. Of one float column only the
     sign counts.
 

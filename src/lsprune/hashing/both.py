@@ -119,8 +119,8 @@ class Both(Family):
 def _restricted(view: View, roles: Collection[str], learned: Array | None) -> View:
     """Return a view that holds these parts only. Its keys are codes, which are weighted after they are combined."""
     parts = {role: part for role, part in view.parts.items() if role in roles}
-    least = min((view.scales[role].shift for role in parts), default=0)
-    scales = {role: replace(view.scales[role], shift=view.scales[role].shift - least) for role in parts}
+    min_shift = min((view.scales[role].shift for role in parts), default=0)
+    scales = {role: replace(view.scales[role], shift=view.scales[role].shift - min_shift) for role in parts}
     return replace(view, parts=parts, scales=scales, learned=learned, log_keys=False, cache={})
 
 
