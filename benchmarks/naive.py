@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     small, large = graph_of(options.naive_edges), graph_of(options.edges)
     pruner, fitted = LSP(k=K).fit(small), LSP(k=K).fit(large)
-    assert pruner.hash == Projection()
+    assert pruner.options.hash == Projection()
     fitted.mask(large, threads=THREADS)
     slow, same = {}, True
     for numpy in (False, True):

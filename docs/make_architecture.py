@@ -62,7 +62,7 @@ wherever ours do; `tests/user_plugin` proves it.
 5. Keys: `FittedLSP.key_source` asks the hash family (`lsprune.hashing.base.Family.keys`) and adds the weights
    (`lsprune.weights.base.Weight.key_offsets`).
 6. Select: `lsprune.selection.choose.choose` runs the kernels block by block (or
-   `lsprune.selection.pairs.symmetric_mask` for pairs), `lsprune.selection.outcome.owners_outcome` makes the mask.
+   `lsprune.selection.pairs.symmetric_mask` for pairs), `lsprune.selection.mask.owners_outcome` makes the mask.
 7. The adapter rebuilds an object of the same kind.
 
 ## The walk of `lsprune prune --stream`

@@ -52,17 +52,17 @@ def prune(
     """
     adapter, run = adapters.find(data), runtime(threads, executor)
     graphs = adapter.graphs(data)
-    pruned = relation_masks(graphs, pruner, reverse or {}, run)
+    results = relation_masks(graphs, pruner, reverse or {}, run)
     kept = {
         key: Kept(
-            mask=mask, weight=owner_factors(graphs[key], mask, *pruned.owners[key]) if rescale else None, e_id=e_id
+            mask=mask, weight=owner_factors(graphs[key], mask, *results.rules[key]) if rescale else None, e_id=e_id
         )
-        for key, mask in pruned.masks.items()
+        for key, mask in results.masks.items()
     }
-    with thread_pool.using(run.threads):
+    with thread_pool.using(run.threads):  # arrays are cut in parallel, without a `threads` argument
         result = adapter.rebuild(data, kept)
-    _warn_isolated(pruned.isolated)
-    return (result, adapter.masks(data, pruned.masks)) if return_mask else result
+    _warn_isolated(results.isolated)
+    return (result, adapter.masks(data, results.masks)) if return_mask else result
 
 
 def mask(data: Any, pruner: Pruner, *, threads: int | None = None, executor: str | None = None) -> Any:
@@ -78,7 +78,7 @@ def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None)
 def _warn_isolated(nodes: int) -> None:
     if nodes:
         warn(
-            f"pruning left {nodes} node{'s' * (nodes > 1)} without any edge; keep more, or prune by side so that every "
-            "node keeps some",
+            f"pruning left {nodes} node{'s' * (nodes > 1)} without any edge; keep more, or use "
+            "Guarded(pruner=..., min_keep=1)",
             IsolatedWarning,
         )

@@ -87,7 +87,7 @@ def test_a_reverse_by_another_name_can_be_told():
 @pytest.mark.parametrize("plan", [LSP(k=1), {LIKES: LSP(k=1)}, {LIKED_BY: LSP(k=1)}], ids=["one", "there", "back"])
 def test_a_relation_and_its_reverse_stay_in_step_however_they_are_told(plan, reverse):
     found = relation_masks(relations(), plan, reverse, RUN)
-    masks, sides = found.masks, found.owners
+    masks, sides = found.masks, found.rules
     assert masks[LIKES].sum() == masks[LIKED_BY].sum() < 40
     assert {sides[LIKES][0], sides[LIKED_BY][0]} == {"in", "out"}
 
@@ -98,7 +98,7 @@ def test_weights_of_a_reverse_relation_are_those_of_the_relation(side, mapping):
     graphs = relations()
     pruner = LSP(k=2, side=side)
     found = relation_masks(graphs, {LIKES: pruner} if mapping else pruner, {}, RUN)
-    masks, sides = found.masks, found.owners
+    masks, sides = found.masks, found.rules
     weights = {key: owner_factors(graphs[key], masks[key], *sides[key]) for key in (LIKES, LIKED_BY)}
     listed = {}
     for key, turn in ((LIKES, 1), (LIKED_BY, -1)):

@@ -11,8 +11,8 @@ from lsprune.checks import check_choice, short_repr
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.pruners import Pruner
-from lsprune.selection.outcome import Outcome, outcome
-from lsprune.selection.rules import SelfLoops
+from lsprune.selection.mask import Outcome, outcome
+from lsprune.selection.self_loops import SELF_LOOPS, SelfLoops, uncounted_loops_stay
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -31,12 +31,12 @@ class NoEdges(Pruner):
     self_loops: SelfLoops = "free"
 
     def __post_init__(self) -> None:
-        check_choice("self_loops", self.self_loops, ("free", "edge", "drop"))
+        check_choice("self_loops", self.self_loops, SELF_LOOPS)
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Keep self-loops that are free, and nothing else."""
         source, target = graph.ends()
-        free = self.self_loops == "free" and not graph.bipartite
+        free = uncounted_loops_stay(self.self_loops) and not graph.bipartite
         return outcome(graph, np.equal(source, target) & free, runtime)
 
     def __repr__(self) -> str:

@@ -146,7 +146,7 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
 def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[str]]) -> None:
     """Print a report as JSON, or as the table, the line or the lines that `table` makes."""
     if as_json:
-        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the only control character that JSON allows unescaped
+        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the only control character that JSON leaves
         return
     shown = table()
     if isinstance(shown, str):

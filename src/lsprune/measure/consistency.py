@@ -23,6 +23,7 @@ from lsprune.measure.inputs import check_pruner, one_graph
 from lsprune.measure.noise import dropout_mask, subgraph, with_noise
 from lsprune.pruners import Pruner
 from lsprune.selection.owners import by_owner
+from lsprune.selection.self_loops import loops_count
 
 DRAWS_PER_PAIR = 4  # draws of two nodes for each pair: some give the same pair again, or a node and itself
 
@@ -292,7 +293,7 @@ def stability(
 def not_loops(graph: Graph, pruner: Pruner) -> Array:
     """Return a mask `[E]` of the edges that take part in the choice: without self-loops, unless they count as edges."""
     source, target = graph.ends()
-    whole = graph.bipartite or pruner.self_loops == "edge"
+    whole = loops_count(pruner.self_loops, bipartite=graph.bipartite)
     return np.ones(source.shape, bool) if whole else np.asarray(source != target)
 
 

@@ -10,7 +10,7 @@ from lsprune.checks import check_choice
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.kernels import plain, runtime
 from lsprune.measure.adjacency import checked_mask
-from lsprune.selection.outcome import outcome
+from lsprune.selection.mask import outcome
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How attribute rows become small integers: what `fit` learns, and the only place that computes with floats.
+"""How attribute rows become small integers: the scales that `fit` learns from the floats of the data.
 
 Statistics are integer sums and scales are powers of two, so they are the same on every executor with any threads.
 """

@@ -54,7 +54,7 @@ from lsprune.outofcore.pairs import PAIR_NAMES, symmetric_taken
 from lsprune.outofcore.work_folder import Work, remove_finished, working
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.pruners.relations import warn_undirected
-from lsprune.selection.outcome import Outcome, owners_outcome
+from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import BLOCK_OWNERS, group
 
 PathLike = str | os.PathLike[str]

@@ -25,8 +25,8 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import Scale, check_finite
+from lsprune.pruners.calibration_graphs import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
 from lsprune.pruners.fitted import FittedLSP
-from lsprune.pruners.trials import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
 from lsprune.selection.owners import group
 from lsprune.weights import Similarity
 from lsprune.weights.surroundings import comparable, count_surrounding_edges, noisy_cosines

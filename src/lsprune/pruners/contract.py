@@ -26,7 +26,7 @@ from lsprune.pruners.relations import relation_masks
 from lsprune.pruners.saved import read_saved, write_saved
 from lsprune.selection.budget import quotas
 from lsprune.selection.choose import KeySource, choose, has_choice
-from lsprune.selection.outcome import Outcome, owners_outcome
+from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
 from lsprune.selection.rules import SelectionRules

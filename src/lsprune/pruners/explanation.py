@@ -14,6 +14,7 @@ from lsprune.selection.budget import quotas
 from lsprune.selection.choose import KeySource, choose, edge_keys
 from lsprune.selection.owners import neighbour_base_of_owner
 from lsprune.selection.rules import SelectionRules
+from lsprune.selection.self_loops import loops_count
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def explain_node(
                _why(i, ranks, node_keys, bool(mask[edges[i]]), source))
         for i in range(stop - start)
     ]  # fmt: skip
-    loops = [] if graph.bipartite or rules.self_loops == "edge" else _loops(graph, node, mask)
+    loops = [] if loops_count(rules.self_loops, bipartite=graph.bipartite) else _loops(graph, node, mask)
     return Explanation(node, rules.side, stop - start, steps, tuple(reasons + loops))
 
 

@@ -13,9 +13,10 @@ from lsprune.numeric.random_numbers import EDGE, draw
 from lsprune.pruners.contract import BudgetedPruner
 from lsprune.selection.budget import target_count
 from lsprune.selection.items import Items, smallest
-from lsprune.selection.outcome import Outcome, outcome
+from lsprune.selection.mask import Outcome, outcome
 from lsprune.selection.owners import node_base, which_graph
 from lsprune.selection.pairs import pair_up
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -35,9 +36,9 @@ class GlobalPruner(BudgetedPruner):
         """Keep the items with the smallest keys, as many as the budget says."""
         source, target = (plain(end) for end in graph.ends())
         real = np.ones(source.shape, bool)
-        if self.self_loops != "edge" and not graph.bipartite:
+        if not loops_count(self.self_loops, bipartite=graph.bipartite):
             real = source != target
-        mask = np.full(source.shape, self.self_loops == "free")
+        mask = np.full(source.shape, uncounted_loops_stay(self.self_loops))
         edges = None if real.all() else np.flatnonzero(real)
         if edges is not None:
             source, target = source[edges], target[edges]

@@ -20,9 +20,10 @@ from lsprune.pruners.promises import JOINS, KEPT, LEAST, OVER, PROTECTED, REST, 
 from lsprune.pruners.protected_edges import ProtectedEdges
 from lsprune.pruners.registry import PRUNERS, from_dict
 from lsprune.selection.forest import forest
-from lsprune.selection.outcome import Outcome, outcome
+from lsprune.selection.mask import Outcome, outcome
+from lsprune.selection.self_loops import loops_count
 
-_WORDS = {PROTECTED: "protected", JOINS: "joins what the graph joins", LEAST: "one of the least that a node keeps",
+_WORDS = {PROTECTED: "protected", JOINS: "part of the spanning forest (keep_connected)", LEAST: "needed for min_keep",
           OVER: "removed by max_degree"}  # fmt: skip
 
 
@@ -157,7 +158,7 @@ class Guarded(Pruner):
         protected = np.zeros(mask.shape, bool) if self.protected is None else self.protected.mask(graph.num_edges)
         why = np.where(mask, KEPT, REST).astype(np.int8)
         source, target = graph.ends()
-        counted = (source != target) | graph.bipartite | (self.self_loops == "edge")
+        counted = (source != target) | loops_count(self.self_loops, bipartite=graph.bipartite)
         real = np.flatnonzero(counted | protected)
         items = items_of_graph(graph, self, self.seed, real, counted[real], mask[real], runtime)
         kept = items.items(mask[real])

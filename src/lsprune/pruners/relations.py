@@ -12,7 +12,7 @@ from lsprune.adapters.base import Key
 from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
 from lsprune.graph import Array, Graph, other_side
 from lsprune.kernels import Runtime, plain
-from lsprune.selection.outcome import Outcome
+from lsprune.selection.mask import Outcome
 
 if TYPE_CHECKING:
     from lsprune.pruners.contract import Pruner
@@ -26,7 +26,7 @@ class RelationMasks:
     """The masks of all relations that were pruned."""
 
     masks: dict[Key, Array]
-    owners: dict[Key, tuple[str, str]]  # side and self_loops of the pruner of each relation
+    rules: dict[Key, tuple[str, str]]  # side and self_loops of the pruner of each relation
     isolated: int  # nodes left without an edge; 0 for a graph of several relations
 
 
@@ -44,26 +44,29 @@ def relation_masks(
         return RelationMasks({None: outcome.mask}, {None: (pruner.side, pruner.self_loops)}, outcome.isolated)
     plan, partner = _plan(graphs, pruner, reverse)
     masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
-    owners = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
+    rules = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
     for key in plan:
         other = partner.get(key)
         if other is not None and other not in plan:
             masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
-            side, self_loops = owners[key]
-            owners[other] = (other_side(side), self_loops)
-    return RelationMasks(masks, owners, 0)
+            side, self_loops = rules[key]
+            rules[other] = (other_side(side), self_loops)
+    return RelationMasks(masks, rules, 0)
 
 
 def _plan(
-    graphs: Mapping[Key, Graph], pruner: Plan, given: Mapping[Any, Any]
+    graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any]
 ) -> tuple[dict[Key, Pruner], dict[Any, Any]]:
-    """(which relation gets which pruner, the reverse of each relation): by the caller's word, else `rev_` + name."""
-    for key in [*given, *given.values()]:
+    """Return which relation gets which pruner, and the reverse of each relation.
+
+    The reverse is the one that the caller names, else the one that is called `rev_` + name.
+    """
+    for key in [*reverse, *reverse.values()]:
         if key not in graphs:
             raise OptionError(f"reverse must name edge types of the data, got {key!r}; it has {list(graphs)}")
     relations: list[Any] = list(graphs)
     named = {(s, name, t): (t, f"rev_{name}", s) for s, name, t in relations}
-    forward = {**{key: other for key, other in named.items() if other in graphs}, **given}
+    forward = {**{key: other for key, other in named.items() if other in graphs}, **reverse}
     partner: dict[Any, Any] = {**{other: key for key, other in forward.items()}, **forward}
     if isinstance(pruner, Mapping):
         for key in pruner:

@@ -9,6 +9,7 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime, plain
 from lsprune.selection.rules import SelectionRules
+from lsprune.selection.self_loops import loops_count
 
 BLOCK_OWNERS = 1 << 20  # owners looked at at a time, if all of them would take much memory
 BLOCK_EDGES = 1 << 16  # edges whose keys are made at a time
@@ -16,7 +17,7 @@ BLOCK_EDGES = 1 << 16  # edges whose keys are made at a time
 
 def group(graph: Graph, rules: SelectionRules, runtime: Runtime) -> Owned:
     """Group the edges of the graph by owner; leave out self-loops unless they count like any other edge."""
-    return by_owner(graph, rules.side, runtime, skip_loops=rules.self_loops != "edge" and not graph.bipartite)
+    return by_owner(graph, rules.side, runtime, skip_loops=not loops_count(rules.self_loops, bipartite=graph.bipartite))
 
 
 def by_owner(graph: Graph, side: str, runtime: Runtime, *, skip_loops: bool = False) -> Owned:

@@ -8,10 +8,9 @@ from typing import Literal
 from lsprune.checks import check_budget, check_choice, check_flag, check_seed
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Graph
+from lsprune.selection.self_loops import SELF_LOOPS, SelfLoops
 
 Symmetric = Literal["union", "intersection"]
-SelfLoops = Literal["free", "edge", "drop"]
-SELF_LOOPS = ("free", "edge", "drop")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,8 @@
 
 The surroundings of a node are the sum of its attributes and those of its neighbours. Attributes are centred first, so
 that what all nodes have in common does not count. No labels are used, yet neighbours that are similar in this sense
-have the same label more often than others. All arithmetic is in integers; wide rows are projected to fewer columns.
+have the same label more often than others. Weights are computed in integers (only the trial with noise uses floats);
+wide rows are projected to fewer columns.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from graphs import random_graph
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.kernels import runtime
-from lsprune.selection.outcome import outcome, owners_outcome, to_mask
+from lsprune.selection.mask import outcome, owners_outcome, to_mask
 from lsprune.selection.owners import group
 
 RUN = runtime(2)

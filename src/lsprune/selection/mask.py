@@ -9,6 +9,7 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, plain
 from lsprune.selection.owners import over_owners
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ def owners_outcome(
     rows, module = owned.indptr.shape[0] - 1, runtime.module
     if graph.bipartite:
         return Outcome(mask, 0)
-    if self_loops == "edge":  # self-loops connect a node to no other
+    if loops_count(self_loops, bipartite=False):  # self-loops connect a node to no other
         return Outcome(mask, _isolated(owned, taken, graph.num_nodes, runtime))
     had = (owned.indptr[1:] > owned.indptr[:-1]).view(np.uint8)
     if quota is None:
@@ -77,7 +78,7 @@ def to_mask(graph: Graph, owned: Owned, taken: Array, self_loops: str, runtime: 
         runtime.spread(taken.shape[0], lambda lo, hi: np.not_equal(taken[lo:hi], 0, out=mask[lo:hi]))
         return mask
     if owned.edge.shape[0] < mask.shape[0]:
-        mask[:] = self_loops == "free"
+        mask[:] = uncounted_loops_stay(self_loops)
     edge = owned.edge
     runtime.spread(taken.shape[0], lambda lo, hi: runtime.module.scatter_taken(taken, edge, lo, hi, mask))
     return mask

@@ -9,8 +9,8 @@ import scipy.sparse
 from graphs import random_graph, reordered
 from lsprune import LSP, Graph
 from lsprune.kernels import runtime
-from lsprune.pruners import trials
-from lsprune.pruners.trials import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
+from lsprune.pruners import calibration_graphs as trials
+from lsprune.pruners.calibration_graphs import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
 from lsprune.selection.owners import group
 
 RUN = runtime(1)
