@@ -140,16 +140,40 @@ def test_studies_in_the_text_are_studies(page: str, tmp_path: Path):
     pytest.importorskip("torch_geometric")
     from lsprune.lab import datasets
     from lsprune.lab.models import MODELS
-    from lsprune.lab.studies import methods, study
+    from lsprune.lab.studies import study_files
 
     found = blocks(DOCS / page, "toml")
     assert found
     for _, code in found:
         (tmp_path / "mine.toml").write_text(code)
-        read = study.read(str(tmp_path / "mine.toml"))
+        read = study_files.read(str(tmp_path / "mine.toml"))  # raises for a method that does not exist
         assert read.title == tomllib.loads(code)["title"]
         for one in read.runs():
-            assert one.model in MODELS and one.dataset in datasets.NAMES and one.method in methods.NAMES
+            assert one.model in MODELS and one.dataset in datasets.NAMES
+
+
+def test_the_page_of_studies_has_every_method_and_every_new_name():
+    from lsprune.lab.studies.methods import catalogue
+    from lsprune.lab.studies.upgrade_results import NEW_NAMES
+
+    rows = re.findall(r"^\| (.+) \|$", (DOCS / "studies.md").read_text(), re.MULTILINE)
+    listed = {name for row in rows for name in row.split(" | ")[0].split(", ")}
+    assert set(catalogue()) <= listed
+    pairs = {pair for row in rows for pair in zip(row.split(" | ")[::2], row.split(" | ")[1::2], strict=False)}
+    assert set(NEW_NAMES.items()) <= pairs
+
+
+OLD_NAME = re.compile(r"(?<![\w-])lsp-(?:[ptqesiwja]|d1?|qd|id|ij|auto-a|auto-a-out|[pt]-(?:paper|published))(?![\w-])")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*(page for page in PAGES if page.name != "changelog.md"), ROOT / "README.md", *(ROOT / "results").glob("*.md")],
+    ids=lambda page: page.name,
+)
+def test_old_names_of_methods_are_only_where_they_are_translated(page: Path):
+    old = set(OLD_NAME.findall(text(page)))
+    assert bool(old) == (page.name == "studies.md"), old
 
 
 def test_the_api_page_has_every_public_name():

@@ -47,17 +47,17 @@ def test_a_table_results_and_a_report(folder: Path) -> None:
     said = json.loads(good("g.npz", "--json").stdout)
     assert (said["total"], said["done"], said["report"]) == (4, 4, "lsprune-compare.html")
     assert [(row["method"], row["share"]) for row in said["rows"]] == [
-        ("unpruned", 1.0), ("no-edges", 0.0), ("lsp-projection", 0.5), ("random", 0.5),
+        ("unpruned", 1.0), ("no-edges", 0.0), ("lsp", 0.5), ("random", 0.5),
     ]  # fmt: skip
-    assert sorted(said["ranking"]) == ["lsp-projection", "random"]
+    assert sorted(said["ranking"]) == ["lsp", "random"]
     records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
     assert {record["run"]["study"] for record in records} == {said["study"]}
     assert all({"key", "prune_seconds", "val", "test", "versions"} <= set(record) for record in records)
     page = Path(said["report"]).read_text(encoding="utf8")
-    assert all(name in page for name in (said["study"], "lsp-projection", "random"))
+    assert all(name in page for name in (said["study"], "lsp", "random"))
     shown = good("g.npz")
     assert shown.stderr == ""
-    assert re.search(r"lsp-projection +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
+    assert re.search(r"lsp +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
     assert f"{said['study']}: 4 of 4 runs, complete" in shown.stdout
     assert "By validation over all shares, best first: " in shown.stdout
     assert "One run only: no interval" in shown.stdout
@@ -75,6 +75,16 @@ def test_started_again_it_runs_only_what_is_missing(folder: Path) -> None:
     npz(folder / "g.npz", **masks(), y=1 - y)
     other = json.loads(good("g.npz", "--json").stdout)
     assert (other["done"], Path(other["results"]) == path) == (4, False)
+
+
+def test_pruners_with_options_are_methods(folder: Path) -> None:
+    methods = "random,(lsp:hash=signs:bits=4,weights=degree),(lsp:hash=identity)"
+    said = json.loads(good("g.npz", "--methods", methods, "--json").stdout)
+    names = ["unpruned", "no-edges", "random", "lsp:hash=signs:bits=4,weights=degree", "lsp:hash=identity"]
+    assert [row["method"] for row in said["rows"]] == names
+    records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
+    assert records[3]["pruner"]["hash"]["bits"] == 4
+    assert said["advice"][0].startswith(tuple(names[3:]))  # both are LSPs
 
 
 def test_a_budget_stops_it_and_says_so(folder: Path) -> None:
@@ -96,8 +106,8 @@ def test_tables_of_edges_and_nodes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--methods", "lsp,magic"), "methods must be some of lsp, none, .*, got 'magic'"),
-        (("--shares", "0.5,2"), r"shares must be numbers in \(0, 1\], by commas, such as 0\.1,0\.25, got '0\.5,2'"),
+        (("--methods", "lsp,magic"), "methods must be some of unpruned, .*, or a pruner, got 'magic'"),
+        (("--shares", "0.5,2"), r"shares must be comma-separated numbers in \(0, 1\], .*, got '0\.5,2'"),
         (("--shares", "half"), "got 'half'"),
         (("--task", "link-prediction"), "task must be one of node-classification, got 'link-prediction'"),
         (("--model", "gcn"), "model must be one of node-gat, .*, got 'gcn'"),

@@ -33,13 +33,13 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     assert (said["graph"]["shape"]["nodes"], said["graph"]["shape"]["edges"]) == (NODES, EDGES)
     assert (said["graph"]["kind"], said["graph"]["classes"]) == ("directed", 2)
     assert [(one["method"], one["share"]) for one in said["methods"]] == [
-        ("lsp-projection", 0.25), ("lsp-projection", 0.5), ("random", 0.25), ("random", 0.5),
+        ("lsp", 0.25), ("lsp", 0.5), ("random", 0.25), ("random", 0.5),
     ]  # fmt: skip
     shown = good(path, "--methods", "lsp,random", "--shares", "0.25,0.5")
     assert shown.stderr == ""
     for words in ("60", "400, directed", "vectors of 5", "2 classes, 60 nodes labelled", "one class: kept edges"):
         assert words in shown.stdout
-    assert re.search(r"lsp-projection +│ +25\.0% │", shown.stdout)
+    assert re.search(r"lsp +│ +25\.0% │", shown.stdout)
     assert f"only training tells: lsprune compare {path} --methods lsp-auto,local-random" in shown.stdout
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
@@ -83,7 +83,7 @@ def test_the_suggested_command_has_the_options_that_were_given(tmp_path: Path) -
     [
         (("--methods", "magic"), "methods must be some of .*, got 'magic'"),
         (("--methods", "unpruned"), "methods must be pruners with a share that prune once, got 'unpruned'"),
-        (("--shares", "0"), r"shares must be numbers in \(0, 1\].*, got '0'"),
+        (("--shares", "0"), r"shares must be comma-separated numbers in \(0, 1\].*, got '0'"),
         (("--plot", "p.gif"), r"plot must be a file with the suffix .*, got p\.gif"),
         (("--label", "kind"), "label must be a name in .*, got 'kind'"),
         (("--edge-attr", "w"), "no column 'w'"),

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from lab_records import comparison, save
 from typer.testing import CliRunner
 
+from lsprune import PRUNERS, LocalRandom
 from lsprune.cli import app
+from lsprune.cli.study import parse_seconds, split_methods
+from lsprune.errors import OptionError
 
 
 def run(*arguments: object) -> object:
@@ -39,6 +43,91 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
         assert wrong.stderr.startswith("error: ")
         assert says in wrong.stderr
         assert wrong.stderr.count("\n") == 1
+
+
+def test_lists_of_methods_may_have_commas_in_brackets() -> None:
+    assert split_methods(" a,(lsp:hash=signs,weights=degree), b,") == ["a", "(lsp:hash=signs,weights=degree)", "b"]
+    assert split_methods("") == []
+    with pytest.raises(OptionError, match="brackets must match"):
+        split_methods("(lsp:hash=signs")
+
+
+def test_times_have_units() -> None:
+    assert [parse_seconds(text) for text in ("90s", "1.5m", "2h", "7")] == [90, 90, 7200, 7]
+    for wrong in ("", "m", "-1s", "nan", "infh", "2d"):
+        with pytest.raises(OptionError, match="budget must be a time such as"):
+            parse_seconds(wrong)
+
+
+MINE = """
+title = "Mine"
+dataset = "synthetic-small"
+model = "synthetic-gat-small"
+k = [2]
+seeds = 3
+epochs = 2
+limit = 8
+lr = 0.005
+batch_size = 16
+methods = [
+    { name = "whole graph" },
+    { name = "empty", pruner = "no-edges" },
+    { name = "chance", pruner = "random" },
+    { name = "near", pruner = "local-random" },
+    { name = "mine", pruner = "lsp", hash = "signs:bits=4" },
+    { name = "mine, out", pruner = "lsp", hash = "signs:bits=4", side = "out" },
+    "(lsp:hash=identity,select=bottom)",
+    { name = "plugin", pruner = "last-edges", offset = 1 },
+]
+"""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LastEdges(LocalRandom):
+    """A pruner of a user, with an option of its own."""
+
+    name = "last-edges"
+    about = "other random neighbours"
+    offset: int = 0
+
+
+def test_a_study_of_ones_own_methods_runs_and_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch_geometric")
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(PRUNERS, "_classes", dict(PRUNERS))  # forget it afterwards
+    PRUNERS.add(LastEdges)
+    monkeypatch.chdir(tmp_path)
+    Path("compare-mine.toml").write_text(MINE)
+    some = ("--methods", "mine,(lsp:hash=identity,select=bottom)", "--seeds", 1)
+    state = json.loads(good("study", "run", "compare-mine.toml", *some, "--json").stdout)
+    assert (state["total"], state["done"]) == (2, 2)
+    state = json.loads(good("study", "run", "compare-mine.toml", "--json").stdout)
+    assert (state["total"], state["done"]) == (24, 24)
+    lines = [json.loads(line) for line in Path("results/compare-mine.jsonl").read_text().splitlines()]
+    (line,) = [line for line in lines if (line["run"]["method"], line["run"]["seed"]) == ("plugin", 0)]
+    assert line["run"]["pruner"] == {"pruner": "last-edges", "offset": 1}
+    assert line["pruner"]["offset"] == 1
+    monkeypatch.undo()  # reports need no pruner
+    monkeypatch.chdir(tmp_path)
+    good("study", "page", "--out", "docs")
+    page = Path("docs/results.md").read_text()
+    assert "](#compare-mine-synthetic-small) | mine, out | mine | " in page  # who decides on an edge
+    assert "- unpruned: 0." in page and "- no edges: 0." in page
+    assert "| against chance |" in page and "| against near |" in page
+    gains = page[page.index("| against chance |") : page.index("| against near |")]
+    assert "| mine |" in gains and "| lsp:hash=identity,select=bottom |" in gains
+    assert "| plugin |" not in gains and "| mine, out |" not in gains
+    shown = json.loads(good("report", "results", "--json").stdout)
+    assert shown["studies"] == ["compare-mine"]
+    html = Path(shown["path"]).read_text(encoding="utf8")
+    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])
+    methods = {method["name"]: method for method in data["comparisons"][0]["methods"]}
+    assert {name: method["group"] for name, method in methods.items()} == {
+        "chance": "random", "near": "random", "mine": "lsp", "mine, out": "lsp",
+        "lsp:hash=identity,select=bottom": "lsp", "plugin": "other",
+    }  # fmt: skip
+    assert (methods["mine"]["side"], methods["mine, out"]["side"]) == ("in", "out")
+    assert [reference["role"] for reference in data["comparisons"][0]["references"]] == ["unpruned", "no-edges"]
 
 
 def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from own_files import arrays
 
 from lsprune import LSP, Graph, GraphError, OptionError
-from lsprune.lab.survey import Attributes, homophily, plan_trials, profile, run_trial, suggest
+from lsprune.lab.survey import METHODS, Attributes, homophily, plan_trials, profile, run_trial, suggest
 from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import consistency, summary
 
@@ -82,12 +82,13 @@ def test_a_method_without_the_attributes_that_it_needs_is_named() -> None:
 
 
 def test_default_methods_depend_on_the_attributes() -> None:
-    assert plan_trials(whole(), ["lsp", "random"], [0.5, 0.1, 0.5]) == [
-        ("lsp-projection", 0.1), ("lsp-projection", 0.5), ("random", 0.1), ("random", 0.5),
+    plan = plan_trials(whole(), ["lsp", "(lsp:hash=signs,weights=degree)"], [0.5, 0.1, 0.5])
+    assert [(method.name, share) for method, share in plan] == [
+        ("lsp", 0.1), ("lsp", 0.5), ("lsp:hash=signs,weights=degree", 0.1), ("lsp:hash=signs,weights=degree", 0.5),
     ]  # fmt: skip
-    assert "lsp-projection" in dict(plan_trials(whole()))
-    bare = dict(plan_trials(user_graph([[0, 1], [1, 0]])))
-    assert list(bare) == ["random", "local-random", "lsp-identity", "low-degree", "jaccard"]
+    assert [method.name for method, _ in plan_trials(whole(), shares=[0.5])] == list(METHODS)
+    bare = [method.name for method, _ in plan_trials(user_graph([[0, 1], [1, 0]]), shares=[0.5])]
+    assert bare == ["random", "local-random", "lsp-identity", "low-degree", "jaccard"]
     for name in ("unpruned", "no-edges", "dropedge"):
         with pytest.raises(OptionError, match=f"methods must be pruners with a share that prune once, got '{name}'"):
             plan_trials(whole(), [name])

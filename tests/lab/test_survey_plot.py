@@ -30,7 +30,7 @@ def test_four_plots_of_all_methods() -> None:
     assert labels[1:3] == ["Nodes that lost their last neighbour", "Connected components"]
     assert figure.axes[0].get_title(loc="left") == "Degrees at keep=0.25"
     for axes in figure.axes:
-        assert {"lsp-projection", "random"} <= {text.get_text() for text in axes.get_legend().get_texts()}
+        assert {"lsp", "random"} <= {text.get_text() for text in axes.get_legend().get_texts()}
 
 
 def test_points_are_the_trials() -> None:
@@ -38,7 +38,7 @@ def test_points_are_the_trials() -> None:
     graph, described, trials = survey([0.1, 0.25, 0.5])
     axes = draw_survey(graph, described, trials, "").axes[1]
     lines = {line.get_label(): line for line in axes.get_lines()}
-    for method in ("lsp-projection", "random"):
+    for method in ("lsp", "random"):
         expected = [(trial.share, trial.isolated) for trial in trials if trial.method == method]
         points = np.stack([np.asarray(lines[method].get_xdata()), np.asarray(lines[method].get_ydata())], axis=1)
         np.testing.assert_allclose(points[np.argsort(points[:, 0])], expected)

@@ -10,13 +10,14 @@ import pytest
 pytest.importorskip("torch_geometric")
 
 import torch
+from lab_records import method_fields
 from own_files import EDGES, NODES, arrays, masks, npz
 from scipy import sparse
 
 from lsprune.errors import LspruneError
 from lsprune.lab.datasets import split_nodes
 from lsprune.lab.datasets.user_graph import model_features, user_graph_dataset
-from lsprune.lab.studies.methods import BUDGETED, NEEDS_K
+from lsprune.lab.studies.methods import catalogue
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.prepare import prepare
 from lsprune.lab.user_graph import UserGraphFiles
@@ -53,13 +54,13 @@ def test_features_for_a_model() -> None:
     assert model_features(np.ones((3, 2), np.int64)).dtype == np.float32
 
 
-@pytest.mark.parametrize("method", [name for name in BUDGETED if name not in NEEDS_K])
+@pytest.mark.parametrize("method", [name for name, method in catalogue().items() if method.takes_share])
 def test_no_pruner_reads_labels(tmp_path: Path, method: str) -> None:
     kept = []
     for name, y in (("a", arrays()["y"]), ("b", np.roll(arrays()["y"], 1))):
         weights = np.random.default_rng(0).random((EDGES, 3))  # lsp-codebook-edge hashes the edge alone
         files = UserGraphFiles(graph=npz(tmp_path / f"{name}.npz", y=y, edge_attr=weights, **masks()))
-        run = Run(study="s", dataset=files.name, model="node-gat", method=method, keep=0.25)
+        run = Run(study="s", dataset=files.name, model="node-gat", **method_fields(method), keep=0.25)
         graphs, record = prepare(run, files)
         kept.append(graphs.train.edge_index)
         assert record["share"] == 0.25

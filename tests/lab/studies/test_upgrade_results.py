@@ -159,3 +159,35 @@ def test_the_pruner_of_every_committed_line_loads(path):
             loaded = from_dict(pruner)
             assert (loaded.to_dict()["pruner"], loaded.side) == (expected.name, expected.side)
             assert loaded == expected or getattr(expected, "chosen_by_fit", False)
+
+
+# Which part of each study results/ holds, as its README says, and how many seeds of that part are complete.
+QM9 = ["unpruned", "random", "local-random", "lsp-projection"]
+COMMITTED = {
+    "cora": ({"k": [1, 2, 3, 4, 5, 8]}, 5),
+    "citeseer": ({"k": [1, 2, 3, 4, 6, 8]}, 5),
+    "pubmed": ({"k": [1, 2, 4, 8, 16, 30]}, 5),
+    "computers": ({"k": [2, 5, 10, 20, 40, 80]}, 5),
+    "github": ({"k": [1], "methods": ["unpruned", "no-edges", "basic"]}, 5),
+    "neighbourhood-variance": ({}, 5),
+    "consistency": ({}, 5),
+    "zinc": ({"methods": ["unpruned"]}, 1),
+    "qm9": ({"targets": ["mu"], "methods": QM9, "k": [1, 2], "epochs": 8}, 1),
+    "synthetic": ({"methods": ["unpruned"]}, 1),
+    "compare": ({}, 5),
+    "compare-points": ({}, 5),
+    "compare-seeds": ({}, 20),
+    "compare-synthetic": ({}, 3),
+    "compare-graphs": ({}, 3),
+}
+
+
+def test_committed_results_are_complete_and_have_the_keys_of_their_runs():
+    assert {path.stem for path in FILES} == set(COMMITTED)
+    for path in FILES:
+        options, seeds = COMMITTED[path.stem]
+        keys = {record["key"] for record in records(path)}
+        assert all(Run(**record["run"]).key == record["key"] for record in records(path))
+        study = study_files.read(path.stem)
+        part, whole = study.only(**options), study.only(epochs=options.get("epochs"), k=options.get("k", ()))
+        assert {run.key for run in part.runs(seeds)} <= keys <= {run.key for run in whole.runs()}, path.stem

@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
 
 from lsprune import LSP, OptionError  # noqa: E402
@@ -43,7 +44,7 @@ def test_a_limit_takes_the_first_graphs_and_nodes_at_equal_distances(monkeypatch
     "method", ["random", "local-random", "lsp-projection", "lsp-threshold", "lsp-projection-published"]
 )
 def test_equal_k_means_equal_share_and_pruning_is_charged(method):
-    _, record = prepare(dataclasses.replace(NODE_RUN, method=method, k=3), None)
+    _, record = prepare(dataclasses.replace(NODE_RUN, **method_fields(method), k=3), None)
     owners = communities().train.edge_index[0 if "published" in method else 1]
     assert record["share"] == pytest.approx(np.minimum(np.bincount(owners), 3).sum() / owners.shape[0])
     assert record["share"] < 0.5
@@ -51,18 +52,18 @@ def test_equal_k_means_equal_share_and_pruning_is_charged(method):
 
 
 def test_a_share_is_a_budget_too():
-    _, record = prepare(dataclasses.replace(NODE_RUN, method="lsp-threshold", keep=0.25), None)
+    _, record = prepare(dataclasses.replace(NODE_RUN, **method_fields("lsp-threshold"), keep=0.25), None)
     assert record["share"] == pytest.approx(0.25, abs=0.002)
 
 
 @pytest.mark.parametrize("dataset", ["communities", "graphs"])
 def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset):
-    run = dataclasses.replace(NODE_RUN, dataset=dataset, method="random", k=2)
+    run = dataclasses.replace(NODE_RUN, dataset=dataset, **method_fields("random"), k=2)
     sizes = {}
     for pruned in ("always", "training", "testing"):
         graphs, _ = prepare(dataclasses.replace(run, pruned=pruned), None)
         sizes[pruned] = [part.num_edges for part in (graphs.train, graphs.val, graphs.test)]
-    whole, _ = prepare(dataclasses.replace(run, method="unpruned", k=None), None)
+    whole, _ = prepare(dataclasses.replace(run, **method_fields("unpruned"), k=None), None)
     full = [part.num_edges for part in (whole.train, whole.val, whole.test)]
     assert all(few < many for few, many in zip(sizes["always"], full, strict=True))
     assert sizes["training"] == [sizes["always"][0], *full[1:]]
@@ -70,7 +71,8 @@ def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset
 
 
 def test_all_splits_are_pruned_by_the_pruner_that_is_fitted_on_the_training_graphs():
-    graphs, record = prepare(dataclasses.replace(NODE_RUN, dataset="graphs", method="lsp-projection", k=2), None)
+    run = dataclasses.replace(NODE_RUN, dataset="graphs", **method_fields("lsp-projection"), k=2)
+    graphs, record = prepare(run, None)
     whole, _ = prepare(dataclasses.replace(NODE_RUN, dataset="graphs"), None)
     fitted = LSP(k=2, seed=NODE_RUN.seed).fit(whole.train.to_graph())
     assert record["pruner"] == fitted.to_dict()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 
 import pytest
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from training_helpers import (  # noqa: E402
     NODE_RUN,
     Recorder,
@@ -19,9 +19,6 @@ from training_helpers import (  # noqa: E402
 )
 
 from lsprune import LSP, OptionError  # noqa: E402
-from lsprune.lab.studies.result_files import Results  # noqa: E402
-from lsprune.lab.studies.run import Run  # noqa: E402
-from lsprune.lab.studies.study import read  # noqa: E402
 from lsprune.lab.training.train import train  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
@@ -48,7 +45,7 @@ def test_a_record_is_complete_and_json():
 
 
 def test_the_same_configuration_gives_the_same_run():
-    run = dataclasses.replace(NODE_RUN, method="lsp-projection", k=3)
+    run = dataclasses.replace(NODE_RUN, **method_fields("lsp-projection"), k=3)
     first, second = train(run), train(run)
     assert (first["test"], first["val"], first["best_epoch"], first["share"]) == (
         second["test"], second["val"], second["best_epoch"], second["share"],
@@ -58,10 +55,10 @@ def test_the_same_configuration_gives_the_same_run():
 
 
 def test_edges_help_and_the_references_keep_all_or_none():
-    whole, empty = (train(dataclasses.replace(NODE_RUN, method=name)) for name in ("unpruned", "no-edges"))
+    whole, empty = (train(dataclasses.replace(NODE_RUN, **method_fields(name))) for name in ("unpruned", "no-edges"))
     assert empty["share"] == 0.0
     assert whole["test"] > empty["test"]
-    assert train(dataclasses.replace(NODE_RUN, method="basic"))["share"] == 1.0
+    assert train(dataclasses.replace(NODE_RUN, **method_fields("basic")))["share"] == 1.0
 
 
 def test_patience_stops_early():
@@ -89,7 +86,7 @@ def test_the_result_is_that_of_the_first_epoch_with_the_best_validation():
 
 
 def test_a_record_stores_the_fitted_pruner():
-    record = train(dataclasses.replace(NODE_RUN, method="lsp-auto", keep=0.2, epochs=1))
+    record = train(dataclasses.replace(NODE_RUN, **method_fields("lsp-auto"), keep=0.2, epochs=1))
     fitted = LSP(keep=0.2, hash="auto", weights="auto").fit(communities().train)
     assert record["pruner"] == fitted.to_dict()
     assert record["pruner"]["hash"]["name"] != "auto" != record["pruner"]["weights"]
@@ -98,8 +95,8 @@ def test_a_record_stores_the_fitted_pruner():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "magic"}, "method must be one of none, no-edges, basic, random"),
-        ({"method": "random"}, "k or keep must be given for method random"),
+        ({"pruner": {"pruner": "magic"}}, "pruner must be one of lsp, .*, got 'magic'"),
+        (method_fields("random"), "k or keep must be given for method random"),
         ({"model": "resnet"}, "resnet"),
         ({"pruned": "never"}, "pruned must be one of always, training, testing, got 'never'"),
         ({"schedule": "steps"}, "schedule must be one of constant, cosine, got 'steps'"),
@@ -110,38 +107,3 @@ def test_a_record_stores_the_fitted_pruner():
 def test_bad_configurations_are_named(options, message):
     with pytest.raises(OptionError, match=message):
         train(dataclasses.replace(NODE_RUN, **options))
-
-
-# Which part of each study results/ holds, as its README says, and how many seeds of that part are complete.
-QM9 = ["unpruned", "random", "local-random", "lsp-projection"]
-
-
-COMMITTED = {
-    "cora": ({"k": [1, 2, 3, 4, 5, 8]}, 5),
-    "citeseer": ({"k": [1, 2, 3, 4, 6, 8]}, 5),
-    "pubmed": ({"k": [1, 2, 4, 8, 16, 30]}, 5),
-    "computers": ({"k": [2, 5, 10, 20, 40, 80]}, 5),
-    "github": ({"k": [1], "methods": ["unpruned", "no-edges", "basic"]}, 5),
-    "neighbourhood-variance": ({}, 5),
-    "consistency": ({}, 5),
-    "zinc": ({"methods": ["unpruned"]}, 1),
-    "qm9": ({"targets": ["mu"], "methods": QM9, "k": [1, 2], "epochs": 8}, 1),
-    "synthetic": ({"methods": ["unpruned"]}, 1),
-    "compare": ({}, 5),
-    "compare-points": ({}, 5),
-    "compare-seeds": ({}, 20),
-    "compare-synthetic": ({}, 3),
-    "compare-graphs": ({}, 3),
-}
-
-
-def test_committed_results_are_complete_and_have_the_keys_of_their_runs():
-    folder = Path(__file__).resolve().parents[3] / "results"
-    assert {path.stem for path in folder.glob("*.jsonl")} == set(COMMITTED)
-    for name, (options, seeds) in COMMITTED.items():
-        records = Results(folder / f"{name}.jsonl").read()
-        keys = {record["key"] for record in records}
-        assert all(Run(**record["run"]).key == record["key"] for record in records)
-        assert len(keys) == len(records)
-        part, whole = read(name).only(**options), read(name).only(epochs=options.get("epochs"), k=options.get("k", ()))
-        assert {run.key for run in part.runs(seeds)} <= keys <= {run.key for run in whole.runs()}, name

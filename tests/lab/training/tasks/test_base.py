@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from training_helpers import NODE_RUN, use_datasets  # noqa: E402
 
 from lsprune.lab.models import build  # noqa: E402
@@ -65,7 +66,7 @@ def test_models_with_static_shapes_and_graphs_that_stay_can_be_captured():
     ppi = build("ppi-gat", in_dim=3, out_dim=2)
     assert GraphClassification.can_capture(NODE_RUN, pna) and not GraphClassification.can_capture(NODE_RUN, gat)
     assert NodeClassification.can_capture(NODE_RUN, gat) and not NodeClassification.can_capture(NODE_RUN, ppi)
-    assert not NodeClassification.can_capture(dataclasses.replace(NODE_RUN, method="dropedge", keep=0.5), gat)
+    assert not NodeClassification.can_capture(dataclasses.replace(NODE_RUN, **method_fields("dropedge"), keep=0.5), gat)
 
 
 def test_nothing_is_captured_on_the_cpu():

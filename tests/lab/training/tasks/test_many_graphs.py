@@ -10,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from training_helpers import NODE_RUN, Recorder, categorical_graphs, multi_label_graphs, synthetic_graphs, use_datasets  # noqa: E402
 
 from lsprune import OptionError  # noqa: E402
@@ -77,16 +78,15 @@ def test_label_smoothing_bounds_the_loss_from_below():
 
 
 def test_graphs_are_classified():
-    record = train(dataclasses.replace(GRAPH_RUN, method="lsp-projection", k=2, epochs=2))
+    record = train(dataclasses.replace(GRAPH_RUN, **method_fields("lsp-projection"), k=2, epochs=2))
     assert (record["metric"], record["task"]) == ("accuracy", "graph-classification")
     assert 0 < record["share"] < 1
     assert record["pruner"]["k"] == 2
 
 
 def test_nodes_of_many_graphs_have_several_labels():
-    run = dataclasses.replace(
-        NODE_RUN, dataset="labels", method="lsp-projection", k=2, model="github-gat", epochs=60, batch_size=2, lr=0.02
-    )
+    pruned = dataclasses.replace(NODE_RUN, **method_fields("lsp-projection"), k=2)
+    run = dataclasses.replace(pruned, dataset="labels", model="github-gat", epochs=60, batch_size=2, lr=0.02)
     record = train(run)
     assert record["metric"] == "micro-f1"
     assert record["test"] > train(dataclasses.replace(run, epochs=1))["test"]

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from torch_geometric.data import Data  # noqa: E402
 from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
 
@@ -53,7 +54,7 @@ def test_loss_and_accuracy_are_those_of_the_nodes_of_each_mask():
 
 
 def test_dropedge_draws_new_edges_in_every_epoch_and_is_tested_on_all():
-    run = dataclasses.replace(NODE_RUN, method="dropedge", keep=0.3)
+    run = dataclasses.replace(NODE_RUN, **method_fields("dropedge"), keep=0.3)
     graphs, record = prepare(run, None)
     task, whole, drawn = make_task(run, graphs, CPU), communities().train, []
     assert task.test_graph.num_edges == whole.num_edges

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
+from lab_records import method_fields  # noqa: E402
 from training_helpers import (  # noqa: E402
     NODE_RUN,
     multi_label_graphs,
@@ -57,7 +58,7 @@ def test_the_dataset_decides_the_task_and_the_number_of_outputs(dataset, model, 
 
 
 def test_basic_is_a_method_without_attention():
-    assert isinstance(task_of(method="basic").model.first, MeanConv)
+    assert isinstance(task_of(**method_fields("basic")).model.first, MeanConv)
     assert not isinstance(task_of().model.first, MeanConv)
 
 
@@ -77,5 +78,5 @@ def _linear() -> torch.nn.Module:
 
 
 def test_edges_can_be_drawn_in_every_epoch_on_single_graphs_only():
-    with pytest.raises(OptionError, match="method dropedge is for single graphs, not for the graphs of graphs"):
-        task_of(dataset="graphs", model="synthetic-gat", method="dropedge", keep=0.3)
+    with pytest.raises(OptionError, match="method dropedge draws edges in every epoch, .* not on graphs"):
+        task_of(dataset="graphs", model="synthetic-gat", **method_fields("dropedge"), keep=0.3)
