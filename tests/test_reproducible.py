@@ -170,8 +170,8 @@ def parts(graph: Graph) -> Iterator[tuple[np.ndarray, slice]]:
 
 @per_configuration(LOCAL)
 def test_streamed_masks_are_those_in_memory(name, folder, monkeypatch):
-    monkeypatch.setattr(memory, "LEAST_ROWS", 2048)  # several batches
-    monkeypatch.setattr(memory, "MOST_ROWS", 2048)
+    monkeypatch.setattr(memory, "MIN_BATCH_ROWS", 2048)  # several batches
+    monkeypatch.setattr(memory, "MAX_BATCH_ROWS", 2048)
     monkeypatch.setattr("lsprune.kernels.file_arrays.MIN_FILE_BYTES", 4096)  # files in the place of arrays of edges
     pruner, graph = configuration(name)
     mask, said = np.zeros(graph.num_edges, bool), []

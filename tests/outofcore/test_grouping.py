@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lsprune import Graph
 from lsprune.kernels import Runtime
-from lsprune.outofcore.grouping import Counter, grouped
+from lsprune.outofcore.grouping import BatchedEdges, EdgeCounter, group_on_disk
 from lsprune.outofcore.work_folder import Work
 from lsprune.selection.owners import by_owner
 
@@ -25,11 +25,11 @@ def test_grouped_on_disk_is_grouped_in_memory(tmp_path_factory, seed, rows, thre
     nodes = int(rng.integers(1, 20_000))
     ends = rng.integers(0, nodes, (2, int(rng.integers(0, 3000))))
     folder = tmp_path_factory.mktemp("g")
-    run, counter = Runtime("cpu", threads, folder), Counter(Runtime(), skip=skip)
+    run, counter = Runtime("cpu", threads, folder), EdgeCounter(Runtime(), skip_loops=skip)
     give = batches(ends[1], ends[0], rows)
     for _, owner, neighbour in give():
         counter.add(owner, neighbour)
-    found = grouped(give, counter.counts, ends.shape[1], nodes, Work(folder), run, skip=skip)
+    found = group_on_disk(BatchedEdges(give, counter.buckets, ends.shape[1], nodes, nodes, skip), Work(folder), run)
     expected = by_owner(Graph.from_edges(ends, num_nodes=nodes), "in", run, skip_loops=skip)
     np.testing.assert_array_equal(found.indptr, expected.indptr)
     np.testing.assert_array_equal(found.neighbour, expected.neighbour)
@@ -40,7 +40,7 @@ def test_grouped_on_disk_is_grouped_in_memory(tmp_path_factory, seed, rows, thre
 @pytest.mark.parametrize("rows", [1, 3, 100])
 def test_what_is_counted_does_not_depend_on_batches(rows):
     owner, neighbour = np.array([0, 0, 2, 2, 5]), np.array([0, 2, 0, 5, 2])
-    counter = Counter(Runtime(), skip=True)
+    counter = EdgeCounter(Runtime(), skip_loops=True)
     for _, one, other in batches(owner, neighbour, rows)():
         counter.add(one, other)
     found = counter.result()
@@ -53,10 +53,10 @@ def test_what_is_counted_does_not_depend_on_batches(rows):
 def test_a_group_that_is_there_is_not_made_again(tmp_path):
     work, run = Work(tmp_path), Runtime("cpu", 1, tmp_path)
     owner = np.array([1, 0])
-    first = grouped(batches(owner, owner[::-1], 9), np.array([2]), 2, 2, work, run, skip=False)
+    first = group_on_disk(BatchedEdges(batches(owner, owner[::-1], 9), np.array([2]), 2, 2, 2), work, run)
 
     def never():
         raise AssertionError
 
-    again = grouped(never, np.array([2]), 2, 2, work, run, skip=False)
+    again = group_on_disk(BatchedEdges(never, np.array([2]), 2, 2, 2), work, run)
     np.testing.assert_array_equal(again.edge, first.edge)

@@ -16,7 +16,8 @@ from scale_helpers import together, write_all
 
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import open_edges
-from lsprune.outofcore.id_mapping import Integers, map_ids
+from lsprune.outofcore.id_mapping import map_ids
+from lsprune.outofcore.id_numbering import IntegerNumbering
 
 MEMORY = 10**8
 
@@ -118,7 +119,7 @@ def test_more_ids_than_fit_are_refused_with_what_they_need(tmp_path: Path, kind:
     whole = map_ids(open_edges(path), tmp_path / "map.parquet", memory=MEMORY).memory
     (tmp_path / "map.parquet").unlink()
     with pytest.raises(
-        OptionError, match=r"distinct ids do not fit in .* MB: \d+ of them in the first \d+ of 5000 edges"
+        OptionError, match=r"distinct ids do not fit in .* [kM]B: \d+ of them in the first \d+ of 5000 edges"
     ) as caught:
         map_ids(open_edges(path), tmp_path / "map.parquet", memory=whole // 3, rows=100)
     assert "all need up to about" in str(caught.value)
@@ -136,7 +137,7 @@ def test_a_file_with_new_ids_was_changed(tmp_path: Path) -> None:
 
 
 def test_runs_of_integers_stay_few(tmp_path: Path) -> None:
-    numbering, random = Integers(), np.random.default_rng(0)
+    numbering, random = IntegerNumbering(), np.random.default_rng(0)
     seen: dict[int, int] = {}
     for _ in range(200):
         values = np.unique(random.integers(0, 3000, 40))

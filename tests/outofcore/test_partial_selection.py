@@ -16,7 +16,7 @@ from lsprune.hashing import Bins, Both, Codebook, Identity, PaperThreshold, Sign
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import runtime
 from lsprune.needs import Needs
-from lsprune.outofcore.partial_selection import Rows, Selector, fitted_needs, node_keys, per_owner
+from lsprune.outofcore.partial_selection import EdgeRows, Selector, fitted_needs, node_keys, per_owner
 from lsprune.pruners import LocalPruner, PaperLSP
 from lsprune.selection.budget import quotas
 from lsprune.selection.choose import KeySource, edge_keys
@@ -58,7 +58,7 @@ def positive(graph: Graph) -> Graph:
     return Graph.from_edges(graph.ends(), num_nodes=graph.num_nodes, x=x, edge_attr=attr)
 
 
-def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndarray]:
+def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[EdgeRows, np.ndarray]:
     """The edges of a graph sorted by owner with no more than the pruner needs, and where each came from."""
     want, owned = fitted_needs(pruner), group(graph, pruner.rules, RUN)
     source, target = graph.ends()
@@ -73,7 +73,7 @@ def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndar
         x = graph.x if want.neighbour else None
         everyone = np.arange(graph.num_nodes)
         keys = node_keys(pruner, everyone, x, 0, steps, steps, RUN, degree=degree)[neighbour]
-    rows = Rows(
+    rows = EdgeRows(
         owner=owner,
         neighbour=neighbour,
         quota=quota[owner],
@@ -86,7 +86,7 @@ def rows_of(graph: Graph, pruner, *, ready: bool = False) -> tuple[Rows, np.ndar
     return rows, order
 
 
-def mask_by(pruner, rows: Rows, order: np.ndarray, cuts) -> np.ndarray:
+def mask_by(pruner, rows: EdgeRows, order: np.ndarray, cuts) -> np.ndarray:
     """The mask from batches that end at the cuts."""
     borders = [0, *sorted(cuts), len(rows)]
     batches = (rows.take(np.arange(lo, hi)) for lo, hi in zip(borders, borders[1:], strict=False))
@@ -178,7 +178,7 @@ def test_shares_of_an_owner_are_selected_from_separately_and_merge():
         rows, order = rows_of(graph, fitted)
         share = np.arange(len(rows)) % 3
         dealt = np.lexsort((share, rows.owner))  # stable: each share in the caller's order
-        parts = Rows(**{**vars(rows.take(dealt)), "share": share[dealt]})
+        parts = EdgeRows(**{**vars(rows.take(dealt)), "share": share[dealt]})
         some = kept_of(fitted, [parts])
         assert len(some) < len(rows)
         rest = np.sort(dealt[some])
@@ -318,7 +318,7 @@ def test_needs_of_a_fitted_pruner_are_those_of_the_attributes_that_are_there():
 
 def test_no_rows_at_all():
     nothing = np.empty(0, np.int64)
-    rows = Rows(owner=nothing, neighbour=nothing, quota=nothing)
+    rows = EdgeRows(owner=nothing, neighbour=nothing, quota=nothing)
     assert kept_of(LocalRandom(k=1), [rows, rows]).size == 0
     assert kept_of(LocalRandom(k=1), []).size == 0
     assert node_keys(LSP(k=1, hash="identity"), nothing, None, 0, 3, 3, RUN).shape == (0, 3)

@@ -24,8 +24,8 @@ from lsprune.outofcore.output import MARKER
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
-    monkeypatch.setattr(memory, "LEAST_ROWS", 64)
-    monkeypatch.setattr(memory, "MOST_ROWS", 64)
+    monkeypatch.setattr(memory, "MIN_BATCH_ROWS", 64)
+    monkeypatch.setattr(memory, "MAX_BATCH_ROWS", 64)
 
 
 @pytest.fixture(name="bench", params=CASES, ids=lambda case: case.name)

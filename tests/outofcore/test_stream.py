@@ -35,8 +35,8 @@ LOCAL = [pruner for pruner in ALL_PRUNERS if isinstance(pruner, LocalPruner)]
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     """Batches of a few edges, and files in the place of arrays, for graphs that are small."""
-    monkeypatch.setattr(memory, "LEAST_ROWS", 8)
-    monkeypatch.setattr(memory, "MOST_ROWS", 8)
+    monkeypatch.setattr(memory, "MIN_BATCH_ROWS", 8)
+    monkeypatch.setattr(memory, "MAX_BATCH_ROWS", 8)
     monkeypatch.setattr("lsprune.kernels.file_arrays.MIN_FILE_BYTES", 1)
 
 
@@ -134,7 +134,7 @@ def test_pairs_stay_together_as_in_memory(tmp_path_factory, symmetric, budget, s
 def test_pairs_of_parallel_edges_are_those_in_memory(tmp_path, monkeypatch, symmetric, budget, most):
     # Attributes tell parallel edges apart, so that which of them is kept can be seen.
     monkeypatch.setattr("lsprune.pruners.lsp.MAX_FUNCTIONS", most)
-    monkeypatch.setattr("lsprune.outofcore.pairs._SLOTS", 16)
+    monkeypatch.setattr("lsprune.outofcore.pairs._BLOCK_SLOTS", 16)
     rng = np.random.default_rng(3)
     graph = Graph.from_edges(rng.integers(0, 7, (2, 150)), num_nodes=7, edge_attr=rng.standard_normal((150, 2)))
     pruner = LSP(**budget, symmetric=symmetric)
@@ -202,7 +202,7 @@ def test_auto_is_calibrated_on_the_whole_graph(tmp_path):
 
 
 def test_many_buckets_and_hubs(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "MOST_ROWS", 4096)
+    monkeypatch.setattr(memory, "MAX_BATCH_ROWS", 4096)
     rng = np.random.default_rng(0)
     ends = np.stack([rng.integers(0, 20_000, 60_000), (20_000 * rng.random(60_000) ** 3).astype(np.int64)])
     ends[1, :3000] = 7

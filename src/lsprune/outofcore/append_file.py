@@ -1,4 +1,4 @@
-"""Files to which rows are appended while their number is not known; complete, they are mapped as an array."""
+"""Files to which rows are appended while their number is not known; when complete, they are mapped as an array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lsprune.graph import Array
 
 
 class AppendFile:
-    """Rows of one type and shape on their way into a file."""
+    """A file of rows of one type and shape, open for appending."""
 
     def __init__(self, path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> None:
         self.path, self.dtype, self.shape = path, np.dtype(dtype), shape
@@ -27,15 +27,15 @@ class AppendFile:
         self.handle.write(data)
 
     def close(self) -> Array:
-        """Return all rows, on the disk and mapped for reading."""
+        """Write all rows to the disk, and return them mapped for reading."""
         self.handle.flush()
-        os.fsync(self.handle.fileno())  # before the journal says that it is there
+        os.fsync(self.handle.fileno())  # before the journal names the file
         self.handle.close()
         return map_rows(self.path, self.dtype, self.shape)
 
 
 def map_rows(path: Path, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
-    """Return the rows that were appended to a file, mapped for reading."""
+    """Return the rows of a complete file, mapped for reading."""
     if path.stat().st_size == 0:
         return np.zeros((0, *shape), dtype)
     flat = np.memmap(path, np.dtype(dtype), mode="r")

@@ -1,6 +1,7 @@
-"""How much memory a run may take, how much it will, and how much it takes: anonymous resident memory (RssAnon).
+"""The memory ceiling of a run: what it may use, what it will need, and what it uses.
 
-Files that are mapped into memory do not count: the system takes their pages back whenever it needs them.
+All of it is anonymous resident memory (RssAnon). Memory-mapped files do not count: the operating system takes their
+pages back whenever it needs them.
 """
 
 from __future__ import annotations
@@ -19,84 +20,85 @@ from lsprune.files.memory_budget import parse_size, show_size
 from lsprune.pruners import PerOwner
 from lsprune.selection.choose import MAX_FUNCTIONS
 
-__all__ = ["Ceiling", "check_disk", "parse_size", "release", "resident", "show_size", "watched"]
+__all__ = ["Ceiling", "check_disk", "parse_size", "resident", "return_freed_memory", "show_size", "watched"]
 
-LEAST_ROWS = 1 << 14  # edges read at a time at least
-MOST_ROWS = 1 << 21
-_PROGRAM = (
-    96 << 20
-)  # compiled code, buffers of the file formats, tables of hash functions: beyond what is there already
-_THREAD = 64 << 20  # keys and attribute rows of the block that a thread works on
-_BLOCK = 1 << 18  # edges whose keys fit in that
-_PAIRED = 320  # bytes for each edge of one owner: its pairs are made, and their ranks put in order, at one time
-_FLAGS = 4  # bytes a node: who had an edge and who has one left
+MIN_BATCH_ROWS, MAX_BATCH_ROWS = 1 << 14, 1 << 21  # edges that are read at a time
+_PROGRAM_BYTES = 96 << 20  # compiled code, buffers of the file formats, tables of hash functions
+_THREAD_BYTES = 64 << 20  # keys and attribute rows of the block that a thread works on
+_THREAD_EDGES = 1 << 18  # edges of one owner whose keys fit in _THREAD_BYTES
+_PAIRED_EDGE_BYTES = 320  # for each edge of one owner while its pairs are formed and their ranks sorted
+_NODE_BYTES = 4  # flags: which nodes had an edge, and which still have one
 
 
 def resident() -> int:
-    """Anonymous resident memory of this process in bytes; 0 where the system does not tell."""
+    """Return the anonymous resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
         return 0
-    found = re.search(r"RssAnon:\s+(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(r"RssAnon:\s+(\d+) kB", status)
+    return int(match[1]) * 1024 if match else 0
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The memory that a run may take, and what it began with."""
+    """The memory that a run may use, and what the process used when the run began."""
 
-    limit: int
-    begun: int  # resident memory when it began
+    limit: int  # bytes
+    initial: int  # resident bytes when the run began
     threads: int
 
     def rows(self, row_bytes: int, attr_bytes: int = 0) -> int:
-        """Edges to read at a time; OptionError, with the least that would do, where the ceiling is too low.
+        """Return the number of edges to read at a time; raise OptionError, with the minimum, if the ceiling is too low.
 
         Args:
-            row_bytes: of an edge with all its columns. attr_bytes: of those that describe it.
+            row_bytes: of an edge with all its columns. attr_bytes: of its attributes.
         """
-        copies = 6 * row_bytes + 64  # as decoded, as checked, dealt out, and what the format's reader holds ahead
-        blocks = self.threads * (1 << 16) * attr_bytes * 3  # the attributes of the edges whose keys are being made
+        copies = 6 * row_bytes + 64  # as decoded, checked and grouped, and what the reader of the format prefetches
+        blocks = self.threads * (1 << 16) * attr_bytes * 3  # the attributes of the edges whose keys are being computed
         free = self.limit - self.needed() - blocks
-        self.check(LEAST_ROWS * copies + blocks, "")
-        most = max(min(free // 2 // copies, MOST_ROWS), LEAST_ROWS)
-        return 1 << (most.bit_length() - 1)  # a round number, so that a little more memory in use changes nothing
+        self.check(MIN_BATCH_ROWS * copies + blocks, "")
+        rows = max(min(free // 2 // copies, MAX_BATCH_ROWS), MIN_BATCH_ROWS)
+        return 1 << (rows.bit_length() - 1)  # a power of two, so that a little more memory in use changes nothing
 
     def needed(self) -> int:
-        """What is needed whatever the graph."""
-        return self.begun + _PROGRAM + self.threads * _THREAD
+        """Return the bytes that any graph needs."""
+        return self.initial + _PROGRAM_BYTES + self.threads * _THREAD_BYTES
 
-    def check(self, extra: int, why: str) -> None:
-        """OptionError where `extra` bytes more than for any graph do not fit."""
+    def check(self, extra: int, reason: str) -> None:
+        """Raise OptionError if `extra` bytes do not fit beside those that any graph needs."""
         least = self.needed() + extra
         if least > self.limit:
             least = -(-least // 10**7) * 10**7
             raise OptionError(
-                f"memory must be at least {show_size(least)}{why}, got {show_size(self.limit)}; fewer threads need less"
+                f"memory must be at least {show_size(least)}{reason}, got {show_size(self.limit)}; "
+                "fewer threads need less"
             )
 
     def check_graph(self, nodes: int, slots: int, pruner: PerOwner) -> None:
-        """The same when the graph is known."""
+        """Raise OptionError if a graph of this size does not fit."""
         needs = pruner.needs
-        extra = nodes * _FLAGS + slots * needs.edge_bytes + (0 if pruner.is_fitted else needs.fit_bytes)
+        extra = nodes * _NODE_BYTES + slots * needs.edge_bytes + (0 if pruner.is_fitted else needs.fit_bytes)
         self.check(extra, f" to prune {slots:,} edges of {nodes:,} nodes with {pruner!r}")
 
-    def check_owner(self, largest: int, pruner: PerOwner, edge_attr: bool) -> None:
-        """The same when the owner with most edges is known, whose keys are made at one time unless they are its
-        neighbours', and whose edges may have to be put in order."""
-        if largest <= _BLOCK:
+    def check_owner(self, edges: int, pruner: PerOwner, edge_attr: bool) -> None:
+        """Raise OptionError if an owner with so many edges does not fit.
+
+        The keys of an owner's edges are computed together, unless they are looked up by neighbour, and its edges may
+        have to be sorted.
+        """
+        if edges <= _THREAD_EDGES:
             return
         k, one_function = pruner.rules.k, pruner.functions_needed(2) == 1
         by_neighbour = pruner.needs.key_table and not edge_attr
         keys = 0 if by_neighbour else 3 * 8 * (1 if one_function else 16)
-        ordered = one_function or pruner.symmetric or k is None or k > MAX_FUNCTIONS
-        order = 3 * 8 + (_PAIRED if pruner.symmetric else 2 * 8) if ordered else 0
-        self.check(largest * max(keys, order), f" for the {largest:,} edges of one owner with {pruner!r}")
+        is_sorted = one_function or pruner.symmetric or k is None or k > MAX_FUNCTIONS
+        order = 3 * 8 + (_PAIRED_EDGE_BYTES if pruner.symmetric else 2 * 8) if is_sorted else 0
+        self.check(edges * max(keys, order), f" for the {edges:,} edges of one owner with {pruner!r}")
 
 
 def check_disk(folder: Path, needed: int, advice: str) -> None:
-    """OptionError where the disk of `folder` has less than `needed` bytes left."""
+    """Raise OptionError if the disk of `folder` has less than `needed` bytes free."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise OptionError(
@@ -106,25 +108,25 @@ def check_disk(folder: Path, needed: int, advice: str) -> None:
 
 @contextmanager
 def watched(seconds: float = 0.01) -> Iterator[list[int]]:
-    """A list whose one entry is the largest resident memory seen so far while the block runs."""
-    peak, over = [resident()], threading.Event()
+    """Yield a list whose single entry is the peak of resident memory while the block runs, measured every `seconds`."""
+    peak, finished = [resident()], threading.Event()
 
-    def look() -> None:
-        while not over.wait(seconds):
+    def measure() -> None:
+        while not finished.wait(seconds):
             peak[0] = max(peak[0], resident())
 
-    thread = threading.Thread(target=look, daemon=True)
+    thread = threading.Thread(target=measure, daemon=True)
     thread.start()
     try:
         yield peak
     finally:
-        over.set()
+        finished.set()
         thread.join()
         peak[0] = max(peak[0], resident())
 
 
-def release() -> None:
-    """Give back to the system what was freed, so that one stage's memory is not counted in the next."""
+def return_freed_memory() -> None:
+    """Return freed memory to the system, so that the memory of a stage is not counted in the next one."""
     if os.name == "posix":
         import ctypes
 

@@ -1,4 +1,4 @@
-"""Node attributes larger than memory: memory-mapped, after a copy to scratch space where the format needs one."""
+"""Node attributes larger than memory: memory-mapped, after a copy to scratch space if the format needs one."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ from lsprune.outofcore.memory_ceiling import check_disk
 from lsprune.outofcore.work_folder import new_array
 
 FEATURES_FILE = "features.npy"
-_COPY_BYTES = 1 << 22  # copied at a time
-_FEATURE_BYTES = 1 << 24  # of features in memory at a time, about
+_COPY_BYTES = 1 << 22  # bytes that are copied at a time
+_BLOCK_BYTES = 1 << 24  # about the bytes of features in memory at a time
 _ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Rows of a table of nodes: ids as they stand there, features, and how a row is named in an error."""
+    """Rows of a node table: ids as stored, features, and how an error names a row."""
 
     path: Path
     ids: Any  # [n] numpy, or an Arrow column
-    x: Array | None  # [n, ...]; None where only ids were asked for
+    x: Array | None  # [n, ...]; None if only ids were read
     place: Place
 
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """A table of nodes on disk, read in blocks."""
+    """A node table on disk, read in blocks."""
 
     path: Path
     columns: NodeColumns
-    like: Array  # no rows, of the features' type and shape
+    empty: Array  # no rows, of the features' type and shape
     count: int  # rows
-    read: Callable[[bool], Iterator[Block]]  # (whether features are wanted) -> all rows in order
+    read: Callable[[bool], Iterator[Block]]  # (whether to read features) -> all rows in order
 
 
-Number = Callable[[Block, str], Array]  # the numbers `[n]` of the nodes that the ids of a block name
+NumbersOf = Callable[[Block, str], Array]  # (block, column of ids) -> the numbers `[n]` of its nodes
 
 
 def open_features(
@@ -69,11 +69,11 @@ def open_features(
     x: Sequence[str] = (),
     name: str = FEATURES_FILE,
 ) -> NodeRows:
-    """Return node attributes `[N, d]` or `[N]`, memory-mapped, with the values that the reader in memory gives.
+    """Return node attributes `[N, d]` or `[N]`, memory-mapped, with the values that `read_edges` returns.
 
     Args:
-        path: `.npy` and `.npz` with one array are mapped where they lie; a `.npz` that is compressed, `.parquet` (a
-            file or a folder), and rows that are joined by ids are copied to the file `name` in `scratch` first.
+        path: `.npy` and `.npz` with one array are mapped in place. A compressed `.npz`, `.parquet` (a file or a
+            folder), and rows that are joined by ids are copied to the file `name` in `scratch` first.
         scratch: a folder on disk.
         rows: about the number of rows in memory at a time.
         id, x: as in `lsprune.files.read_edges`.
@@ -82,10 +82,10 @@ def open_features(
     if isinstance(table, NodeRows):
         return table
     if table.columns.id is None:
-        return NodeRows(_copied(table, scratch / name))
-    largest = _largest(table)
+        return NodeRows(_copy(table, scratch / name))
+    largest = _largest_id(table)
     check_far(largest, table.count, table.columns.id, table.path)
-    return place_nodes(table, largest + 1, plain_number, scratch / name)
+    return place_nodes(table, largest + 1, integer_ids, scratch / name)
 
 
 def open_nodes(
@@ -97,7 +97,7 @@ def open_nodes(
     x: Sequence[str] = (),
     name: str = FEATURES_FILE,
 ) -> NodeRows | NodeTable:
-    """Return the attributes where they need no copy, else their table; arguments as for `open_features`."""
+    """Return the attributes if they need no copy, else their table; arguments as for `open_features`."""
     check_rows(rows)
     path = Path(path)
     if path.is_dir():
@@ -116,76 +116,72 @@ def open_nodes(
     return _parquet_table(path, [path], rows, id, x)
 
 
-def place_nodes(table: NodeTable, count: int, number: Number, out: Path) -> NodeRows:
-    """Return the rows of a table with ids, each in its node's place in an array of `count` rows, which is a file."""
+def place_nodes(table: NodeTable, count: int, numbers_of: NumbersOf, out: Path) -> NodeRows:
+    """Write the rows of a table with ids to an array of `count` rows in the file `out`, row i for node i."""
     name = table.columns.id
     assert name is not None
-    shape = (count, *table.like.shape[1:])
-    check_disk(out.parent, count * (_row_bytes(table.like) + 1), _ADVICE)
-    placed = new_array(out, shape, table.like.dtype)
+    shape = (count, *table.empty.shape[1:])
+    check_disk(out.parent, count * (_row_bytes(table.empty) + 1), _ADVICE)
+    placed = new_array(out, shape, table.empty.dtype)
     seen = new_array(out.with_suffix(".known.npy"), (count,), np.bool_)
     first: Array | None = None
     for block in table.read(True):
-        nodes = number(block, name)
+        nodes = numbers_of(block, name)
         assert block.x is not None
-        _refuse_twice(table, nodes, seen, block, number)
+        _refuse_repeated_ids(table, nodes, seen, block, numbers_of)
         placed[nodes], seen[nodes] = block.x, True
         first = block.x[:1] if first is None else first
     if table.count == count:
         placed.flush()
         return NodeRows(checked(read_npy(out), table.path), joined=True)
     for lo, hi in spans(count, 1 << 16):
-        placed[lo:hi][~seen[lo:hi]] = first  # values of the right kind; nobody looks at them
+        placed[lo:hi][~seen[lo:hi]] = first  # any valid values: these nodes have no edges
     placed.flush()
     return NodeRows(checked(read_npy(out), table.path), np.asarray(seen), joined=True)
 
 
-def plain_number(block: Block, name: str) -> Array:
-    """Return the ids themselves, which must be whole numbers >= 0."""
+def integer_ids(block: Block, name: str) -> Array:
+    """Return the ids of a block as they are; raise FormatError unless they are whole numbers >= 0."""
     ids = block.ids
     if not isinstance(ids, np.ndarray):
         ids = integers(ids, name, block.path, block.place, MAP_IDS)
     return check_ids(ids, name, block.path, block.place).astype(np.int64, copy=False)
 
 
-def _at_a_time(rows: int, like: Array) -> int:
-    """Return the number of rows to read together: `rows`, or fewer where they are wide."""
-    return max(1, min(rows, _FEATURE_BYTES // max(1, _row_bytes(like))))
+def _block_rows(rows: int, empty: Array) -> int:
+    """Return the number of rows to read at a time: `rows`, or fewer if they are wide."""
+    return max(1, min(rows, _BLOCK_BYTES // max(1, _row_bytes(empty))))
 
 
-def _row_bytes(like: Array) -> int:
-    return int(np.prod(like.shape[1:], dtype=np.int64)) * like.dtype.itemsize
+def _row_bytes(empty: Array) -> int:
+    return int(np.prod(empty.shape[1:], dtype=np.int64)) * empty.dtype.itemsize
 
 
-def _refuse_twice(table: NodeTable, nodes: Array, seen: Array, block: Block, number: Number) -> None:
-    """Raise GraphError for a node that was there before, in this block or an earlier one."""
+def _refuse_repeated_ids(table: NodeTable, nodes: Array, seen: Array, block: Block, numbers_of: NumbersOf) -> None:
+    """Raise GraphError if a node is in the table twice: in this block, or in an earlier one."""
     ordered = np.sort(nodes)
-    again = nodes[seen[nodes]] if seen[nodes].any() else ordered[1:][ordered[1:] == ordered[:-1]]
-    if not again.size:
+    repeated = nodes[seen[nodes]] if seen[nodes].any() else ordered[1:][ordered[1:] == ordered[:-1]]
+    if not repeated.size:
         return
     name = table.columns.id or ""
-    count = sum(int(np.count_nonzero(number(part, name) == again[0])) for part in table.read(False))
-    at = int(np.flatnonzero(nodes == again[0])[0])
-    raise twice_error(table.path, _value(block.ids, at), count)
+    count = sum(int(np.count_nonzero(numbers_of(part, name) == repeated[0])) for part in table.read(False))
+    at = int(np.flatnonzero(nodes == repeated[0])[0])
+    raise twice_error(table.path, block.ids[at] if isinstance(block.ids, np.ndarray) else block.ids[at].as_py(), count)
 
 
-def _value(ids: Any, at: int) -> Any:
-    return ids[at] if isinstance(ids, np.ndarray) else ids[at].as_py()
-
-
-def _largest(table: NodeTable) -> int:
+def _largest_id(table: NodeTable) -> int:
     name = table.columns.id or ""
-    return max((int(plain_number(block, name).max(initial=-1)) for block in table.read(False)), default=-1)
+    return max((int(integer_ids(block, name).max(initial=-1)) for block in table.read(False)), default=-1)
 
 
-def _copied(table: NodeTable, out: Path) -> Array:
-    """Return the features of a table without ids, copied to a file."""
-    shape = (table.count, *table.like.shape[1:])
-    check_disk(out.parent, table.count * _row_bytes(table.like), _ADVICE)
+def _copy(table: NodeTable, out: Path) -> Array:
+    """Copy the features of a table without ids to a file, and return them memory-mapped."""
+    shape = (table.count, *table.empty.shape[1:])
+    check_disk(out.parent, table.count * _row_bytes(table.empty), _ADVICE)
     with create_new(out) as handle:
-        write_header(handle, shape, table.like.dtype)
+        write_header(handle, shape, table.empty.dtype)
         for block in table.read(True):
-            handle.write(np.ascontiguousarray(block.x, table.like.dtype).data)
+            handle.write(np.ascontiguousarray(block.x, table.empty.dtype).data)
     return checked(read_npy(out), table.path)  # type: ignore[no-any-return]
 
 
@@ -200,52 +196,53 @@ def _npz_table(
     features = feature_arrays(arrays, columns, path)
     if columns.id is None and len(features) == 1:
         return NodeRows(features[0])
-    count, like = features[0].shape[0], stack([array[:0] for array in features])
+    count, empty = features[0].shape[0], stack([array[:0] for array in features])
     ids = None if columns.id is None else arrays[columns.id]
     if ids is not None and ids.shape != (count,):
         raise FormatError(
             f"{path}: column {columns.id!r} must have {count} ids, one for each row, got {list(ids.shape)}"
         )
-    assert like is not None
+    assert empty is not None
 
     def blocks(with_features: bool) -> Iterator[Block]:
-        for lo, hi in spans(count, _at_a_time(rows, like)):
+        for lo, hi in spans(count, _block_rows(rows, empty)):
             x = stack([array[lo:hi] for array in features]) if with_features else None
             yield Block(path, None if ids is None else ids[lo:hi], x, rows_from(lo))
 
-    return NodeTable(path, columns, like, count, blocks)
+    return NodeTable(path, columns, empty, count, blocks)
 
 
 def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], name: str) -> dict[str, Array]:
-    """Return the arrays that are needed, memory-mapped: where they lie, or as a copy where they cannot be."""
+    """Return the arrays that are needed, memory-mapped in place if possible, else from a copy."""
     with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
         infos = members_of(archive, os.fstat(handle.fileno()).st_size, path)
         _refuse_matrix(list(infos), path)
         columns = array_columns(list(infos), id, x, path)
-        wanted = [*columns.features, *(() if columns.id is None else (columns.id,))]
-        alone = len(wanted) == 1  # where there are several, `name` is what they are put together in
-        copies = {array: scratch / (name if alone else f"{i}-{name}") for i, array in enumerate(wanted)}
-        if any(infos[array].compress_type != zipfile.ZIP_STORED for array in wanted):
-            for array in wanted:
+        used = [*columns.features, *(() if columns.id is None else (columns.id,))]
+        single = len(used) == 1  # several arrays are joined in the file `name`, so that their copies have other names
+        copies = {array: scratch / (name if single else f"{i}-{name}") for i, array in enumerate(used)}
+        if any(infos[array].compress_type != zipfile.ZIP_STORED for array in used):
+            for array in used:
                 check_member(archive, infos[array], f"{path}: {array}")
-            check_disk(scratch, sum(infos[array].file_size for array in wanted), _ADVICE)
-            return {array: _unpacked(archive, infos[array], copies[array]) for array in wanted}
+            check_disk(scratch, sum(infos[array].file_size for array in used), _ADVICE)
+            return {array: _decompressed(archive, infos[array], copies[array]) for array in used}
     members = npz_members(path)
-    return {array: _aligned(members[array], copies[array]) for array in wanted}
+    return {array: _aligned(members[array], copies[array]) for array in used}
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: Path) -> Array:
+def _decompressed(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: Path) -> Array:
     with archive.open(info) as stream, create_new(out) as copy:
         shutil.copyfileobj(stream, copy, _COPY_BYTES)
     return read_npy(out)
 
 
 def _aligned(member: Any, out: Path) -> Array:
+    """Return an array of a `.npz`, from a copy if its numbers are not aligned, which kernels require."""
     member.verify()
     x: Array = member.array()
     if x.flags.aligned:
         return x
-    with create_new(out) as copy:  # kernels want numbers at addresses that are multiples of their size
+    with create_new(out) as copy:
         for block in member.blocks():
             copy.write(block)
     return read_npy(out)
@@ -266,26 +263,26 @@ def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: 
     used = (*columns.features, *(() if columns.id is None else (columns.id,)))
     check_same_types(footers, used)
     try:
-        like = stack([no_numbers(footers, name) for name in columns.features])
+        empty = stack([no_numbers(footers, name) for name in columns.features])
     except FormatError as error:
         raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
-    assert like is not None
+    assert empty is not None
 
-    def blocks(features: bool) -> Iterator[Block]:
+    def blocks(with_features: bool) -> Iterator[Block]:
         names = [] if columns.id is None else [columns.id]
-        wanted = [*names, *(columns.features if features else ())]
+        read = [*names, *(columns.features if with_features else ())]
         for footer in footers:
-            for at, batch in read_batches(footer, _at_a_time(rows, like), wanted):
+            for at, batch in read_batches(footer, _block_rows(rows, empty), read):
                 place = rows_from(at, footer.place)
                 ids = column_of(batch, columns.id) if columns.id else None
-                x = _features(batch, columns, like, footer, place) if features else None
+                x = _features(batch, columns, empty, footer, place) if with_features else None
                 yield Block(footer.path, ids, x, place)
 
-    return NodeTable(path, columns, like, footers[-1].last, blocks)
+    return NodeTable(path, columns, empty, footers[-1].last, blocks)
 
 
-def _features(batch: Any, columns: NodeColumns, like: Array, footer: Footer, place: Place) -> Array:
+def _features(batch: Any, columns: NodeColumns, empty: Array, footer: Footer, place: Place) -> Array:
     block = stack([numbers(column_of(batch, name), name, footer.path, place) for name in columns.features])
     assert block is not None
-    check_width(block, like.shape[1:], ", ".join(columns.features), footer.path, place(0))
+    check_width(block, empty.shape[1:], ", ".join(columns.features), footer.path, place(0))
     return block

@@ -1,7 +1,7 @@
-"""Edges that come sorted by owner: one pass, and no state but the k edges that the owner at hand holds.
+"""Prune edges that come sorted by owner in one pass; the only state is the k edges that the current owner holds.
 
-The input is read by two that go side by side: one that chooses, and the writer, which asks what to keep of the next
-rows. Nothing is put on disk but the keys of the nodes.
+The input is read twice, in step: once to select, and once by the writer, which asks which of its next rows to keep.
+Nothing is written to scratch space but the keys of the nodes.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from lsprune.files import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, Owned, oriented
 from lsprune.hashing.base import STEPS, NodeKeys
 from lsprune.kernels import Runtime, plain
-from lsprune.outofcore.grouping import Counted
-from lsprune.outofcore.partial_selection import Rows, Selector, node_keys
+from lsprune.outofcore.grouping import EdgeCounts
+from lsprune.outofcore.partial_selection import EdgeRows, Selector, node_keys
 from lsprune.pruners import PerOwner
 
-MAX_STEPS = 64  # functions whose keys are made for all nodes at once
-ROWS = 1 << 16  # edges at a time: what they need stays in the cache
-KeysOf = Callable[[Array], Array]
+MAX_TABLE_FUNCTIONS = 64  # functions whose keys are computed for all nodes beforehand
+MAX_CACHED_ROWS = 1 << 16  # edges at a time: few enough that their data stays in the processor's cache
+KeysOf = Callable[[Array], Array]  # ids of neighbours `[n]` -> their keys `[n, functions]`
 
 
 class NotSorted(Exception):
@@ -29,9 +29,9 @@ class NotSorted(Exception):
 
 
 def suits(pruner: PerOwner, edges: EdgeFiles) -> bool:
-    """Say whether sorted edges can be pruned in one pass: k is given, and keys need no other edges."""
+    """Return whether sorted edges can be pruned in one pass: the budget is k, and keys do not depend on other edges."""
     needs, k = pruner.needs, pruner.rules.k
-    if k is None or k > MAX_STEPS or pruner.symmetric or edges.attr_shape is not None:
+    if k is None or k > MAX_TABLE_FUNCTIONS or pruner.symmetric or edges.attr_shape is not None:
         return False
     return needs.scope == "edge" and not needs.degree and (pruner.is_fitted or not needs.fit_edges)
 
@@ -39,26 +39,26 @@ def suits(pruner: PerOwner, edges: EdgeFiles) -> bool:
 def fitted_to_nodes(pruner: PerOwner, graph: Graph, runtime: Runtime) -> tuple[PerOwner, KeysOf | None] | None:
     """Fit the pruner to the nodes of a graph without edges, and return it with a function from neighbours to keys.
 
-    The function is None if keys are made from the ids of both ends. The result is None if keys depend on more.
+    The function is None if keys depend on the ids of both ends. The result is None if keys depend on more.
     """
     needs = pruner.needs
     if pruner.is_fitted and not (needs.owner or needs.neighbour or needs.edge):
         return pruner, None if needs.owner_id else _keys_of_ids(pruner, runtime)
     if graph.x_source is None and graph.x_target is None:
         return None
-    ready = pruner if pruner.is_fitted else pruner.fit_graph(graph, runtime)
-    keys = _key_table(ready, graph, runtime) if ready.needs.by_neighbour else None
-    return None if keys is None else (ready, keys)
+    fitted = pruner if pruner.is_fitted else pruner.fit_graph(graph, runtime)
+    keys = _key_table(fitted, graph, runtime) if fitted.needs.by_neighbour else None
+    return None if keys is None else (fitted, keys)
 
 
 def _keys_of_ids(pruner: PerOwner, runtime: Runtime) -> KeysOf:
-    """Return a function that makes the keys of some neighbours from their ids."""
+    """Return a function that computes the keys of neighbours from their ids."""
     count = pruner.functions_needed(pruner.rules.k or 0)
     return lambda ids: node_keys(pruner, ids, None, 0, count, count, runtime)
 
 
 def _key_table(pruner: PerOwner, graph: Graph, runtime: Runtime) -> KeysOf | None:
-    """Make the keys of all nodes, and return a function that looks them up; None if they are not a table."""
+    """Compute the keys of all nodes, and return a function that looks them up; None if they are not a table."""
     assert graph.grouped is not None
     count, tables = pruner.functions_needed(pruner.rules.k or 0), []
     source = pruner.key_source(graph, graph.grouped.owned, runtime)
@@ -67,7 +67,7 @@ def _key_table(pruner: PerOwner, graph: Graph, runtime: Runtime) -> KeysOf | Non
         if not isinstance(keys, NodeKeys):
             return None
         tables.append(keys.table if count <= STEPS else keys.table.copy())  # the next block may overwrite it
-    if not tables:  # k=0: nobody asks for a key
+    if not tables:  # k=0: no keys are needed
         return lambda ids: np.zeros((ids.shape[0], 0), np.int64)
     return lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :count]
 
@@ -80,108 +80,113 @@ def nodes_only(
     *,
     bipartite: bool = False,
 ) -> Graph:
-    """The nodes of a graph without its edges: numbers, attributes and who has them, each of sources and of targets."""
+    """Return a graph without edges; each pair is of the sources and of the targets.
+
+    Args:
+        sizes: numbers of nodes. x: their attributes. known: masks of the nodes that have attributes; None: all.
+    """
     owners = oriented(pruner.side, *sizes)[0]
-    nothing = Owned(np.zeros(owners + 1, np.int64), np.zeros(0, np.int64), None)
+    no_edges = Owned(np.zeros(owners + 1, np.int64), np.zeros(0, np.int64), None)
     return Graph(
         source=None, target=None, num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
         bipartite=bipartite, known=known,
-        grouped=Grouped(nothing, pruner.rules.side, pruner.self_loops == "edge" or bipartite, 0),
+        grouped=Grouped(no_edges, pruner.rules.side, pruner.self_loops == "edge" or bipartite, 0),
     )  # fmt: skip
 
 
 class OnePass:
-    """What is kept of sorted edges; ask for the rows in order, or for all of them again."""
+    """Select from sorted edges as their mask is asked for: range by range in order, or again from the beginning."""
 
     def __init__(
         self, edges: EdgeFiles, pruner: PerOwner, keys: KeysOf | None, rows: int, runtime: Runtime, nodes: int = 0,
         *, bipartite: bool = False,
     ) -> None:  # fmt: skip
-        self.edges, self.keys, self.rows, self.runtime = edges, keys, min(rows, ROWS), runtime
-        self.selector, self.nodes = Selector(pruner, runtime, bipartite), nodes  # 0: as many as turn up
-        self._begin()
+        self.edges, self.keys, self.rows, self.runtime = edges, keys, min(rows, MAX_CACHED_ROWS), runtime
+        self.selector, self.nodes = Selector(pruner, runtime, bipartite), nodes  # 0 nodes: the number is not known
+        self._restart()
 
-    def _begin(self) -> None:
-        self.chosen, self.at = self._choose(), 0
-        self.waiting: list[Array] = []  # positions of kept edges that were not asked for yet
-        self.seen, self.decided, self.ends, self.balance, self.loops = 0, 0, (-1, -1), 0, False
-        self.last, self.opened = -1, 0  # the owner at hand, and where its edges begin
-        self.had, self.has = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
+    def _restart(self) -> None:
+        self.selection, self.asked = self._select(), 0  # edges up to `asked` have been asked for
+        self.pending: list[Array] = []  # positions of kept edges that have not been asked for yet
+        self.read, self.decided = 0, 0  # edges that were read, and those of them whose owner is complete
+        self.largest_of_ends, self.balance, self.has_loops = (-1, -1), 0, False
+        self.last_owner, self.last_start = -1, 0  # the current owner, and the position of its first edge
+        self.had_edge, self.has_edge = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
 
     def kept(self, first: int, last: int) -> Array:
-        """The mask of the edges first..last."""
-        if first < self.at:
-            self._begin()
-        while self.decided < last and (found := next(self.chosen, None)) is not None:
-            self.waiting.append(found)
-        self.at = last
-        there = np.concatenate([np.zeros(0, np.int64), *self.waiting])
+        """Return the mask of the edges first..last."""
+        if first < self.asked:
+            self._restart()
+        while self.decided < last and (positions := next(self.selection, None)) is not None:
+            self.pending.append(positions)
+        self.asked = last
+        pending = np.concatenate([np.zeros(0, np.int64), *self.pending])
         mask = np.zeros(last - first, bool)
-        mask[there[(there >= first) & (there < last)] - first] = True
-        self.waiting = [there[there >= last]]
+        mask[pending[(pending >= first) & (pending < last)] - first] = True
+        self.pending = [pending[pending >= last]]
         return mask
 
-    def counted(self) -> Counted:
-        """What was seen, when all edges were asked for."""
-        for _ in self.chosen:  # what nobody asked for: files that an earlier run wrote
+    def counted(self) -> EdgeCounts:
+        """Return the counts of all edges, when the writer is done."""
+        for _ in self.selection:  # edges of files that an earlier run wrote: nobody asked for them
             pass
         undirected = self.balance % 2**64 == 0 and not self.selector.bipartite
-        return Counted(self.seen, self.seen, max(self.ends), True, undirected, self.ends, self.loops)
+        ends = self.largest_of_ends
+        return EdgeCounts(self.read, self.read, max(ends), True, undirected, ends, self.has_loops)
 
     @property
     def isolated(self) -> int:
-        """Nodes that had an edge to another node and have none left."""
-        return int((self.had & ~self.has).sum())
+        """Number of nodes that had an edge to another node and have none left."""
+        return int((self.had_edge & ~self.has_edge).sum())
 
-    def _choose(self) -> Iterator[Array]:
-        """Positions of kept edges as owners come to an end."""
-        for rows, positions, done in self.selector.merged(self._batches()):
-            self._touch(rows, done)
-            self.decided = self.opened
-            yield positions[done]
+    def _select(self) -> Iterator[Array]:
+        """Yield positions of kept edges as their owners are completed."""
+        for rows, positions, kept in self.selector.merged(self._batches()):
+            self._note_nodes(rows, kept)
+            self.decided = self.last_start
+            yield positions[kept]
 
-    def _batches(self) -> Iterator[Rows]:
+    def _batches(self) -> Iterator[EdgeRows]:
         for batch in self.edges.batches(self.rows):
             rows = self._rows(batch.source, batch.target)
-            self._follow(rows.owner)
-            self.seen += len(rows)
+            self._note_owner(rows.owner)
+            self.read += len(rows)
             yield rows
-        self.opened = self.seen
+        self.last_start = self.read
 
-    def _rows(self, source: Array, target: Array) -> Rows:
+    def _rows(self, source: Array, target: Array) -> EdgeRows:
         pruner, ends = self.selector.pruner, (plain(source), plain(target))
         owner, neighbour = oriented(pruner.side, *ends)
-        largest_owner, largest_neighbour = (int(end.max(initial=-1)) for end in (owner, neighbour))
-        self.ends = max(self.ends[0], largest_owner), max(self.ends[1], largest_neighbour)
-        self.loops = self.loops or bool((owner == neighbour).any())
+        self.largest_of_ends = (
+            max(self.largest_of_ends[0], int(owner.max(initial=-1))),
+            max(self.largest_of_ends[1], int(neighbour.max(initial=-1))),
+        )
+        self.has_loops = self.has_loops or bool((owner == neighbour).any())
         self.balance += int(self.runtime.module.reverse_balance(*ends, 0, owner.shape[0]))
         quota = np.broadcast_to(np.int64(pruner.rules.k or 0), owner.shape)
-        return Rows(
-            owner=owner, neighbour=neighbour, quota=quota, keys=None if self.keys is None else self.keys(neighbour)
-        )
+        keys = None if self.keys is None else self.keys(neighbour)
+        return EdgeRows(owner=owner, neighbour=neighbour, quota=quota, keys=keys)
 
-    def _follow(self, owner: Array) -> None:
-        """Note who owns the last edge, and the position of its first one; NotSorted where owners go back."""
+    def _note_owner(self, owner: Array) -> None:
+        """Note the owner of the last edge, and the position of its first one; raise NotSorted if ids decrease."""
         if not owner.size:
             return
-        if int(owner[0]) < self.last or bool((owner[1:] < owner[:-1]).any()):
+        if int(owner[0]) < self.last_owner or bool((owner[1:] < owner[:-1]).any()):
             raise NotSorted
-        begins = int(np.searchsorted(owner, owner[-1]))
-        if begins or int(owner[-1]) != self.last:
-            self.last, self.opened = int(owner[-1]), self.seen + begins
+        start = int(np.searchsorted(owner, owner[-1]))
+        if start or int(owner[-1]) != self.last_owner:
+            self.last_owner, self.last_start = int(owner[-1]), self.read + start
 
-    def _touch(self, rows: Rows, kept: Array) -> None:
-        """Note who had an edge to another node, and who keeps one; between two kinds of nodes nobody asks."""
+    def _note_nodes(self, rows: EdgeRows, kept: Array) -> None:
+        """Note which nodes had an edge to another node, and which keep one; not needed between two kinds of nodes."""
         if self.selector.bipartite:
             return
-        if max(self.ends) >= self.had.shape[0]:
-            before, size = (self.had, self.has), 2 * max(self.ends) + 2
-            self.had, self.has = (self.runtime.zeros(size, bool) for _ in range(2))
-            for old, new in zip(before, (self.had, self.has), strict=True):
+        if max(self.largest_of_ends) >= self.had_edge.shape[0]:
+            before, size = (self.had_edge, self.has_edge), 2 * max(self.largest_of_ends) + 2
+            self.had_edge, self.has_edge = (self.runtime.zeros(size, bool) for _ in range(2))
+            for old, new in zip(before, (self.had_edge, self.has_edge), strict=True):
                 new[: old.shape[0]] = old
-        for flags, some in (
-            (self.had, rows.owner != rows.neighbour),
-            (self.has, (rows.owner != rows.neighbour) & kept),
-        ):
-            flags[rows.owner[some]] = True
-            flags[rows.neighbour[some]] = True
+        to_another = rows.owner != rows.neighbour
+        for flags, mask in ((self.had_edge, to_another), (self.has_edge, to_another & kept)):
+            flags[rows.owner[mask]] = True
+            flags[rows.neighbour[mask]] = True

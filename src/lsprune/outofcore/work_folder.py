@@ -1,10 +1,10 @@
-"""The folder in which a long piece of work keeps what it has done: named files, and a journal of what is complete.
+"""The work folder of a run: the files of its stages, and a journal of the stages that are complete.
 
-Everything in the journal is on the disk before the journal says so. A run that was killed goes on from there; whatever
-the journal does not name is made again. The journal holds the size and CRC-32 of every file, and a digest of itself: a
-file that is not as it was written is made again, and a damaged journal is refused.
+The files of a stage are on the disk before the journal lists it. A run that was killed is resumed from the journal, and
+what it does not list is computed again. The journal holds the size and CRC-32 of every file, and a digest of itself: a
+file that has changed is computed again, and a damaged journal is an error.
 
-Folders are made, never taken over: a symbolic link, or a folder that lsprune did not make, is an error.
+A symbolic link, or a folder that lsprune did not create, is never used as a work folder: it is an error.
 """
 
 from __future__ import annotations
@@ -36,64 +36,64 @@ from lsprune.kernels.file_arrays import reserve
 from lsprune.outofcore.append_file import AppendFile, map_rows
 
 JOURNAL = "journal.json"
-_BLOCK_BYTES = 1 << 20  # bytes read at a time to check a file
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON gives it back
+_READ_BYTES = 1 << 20  # bytes that are read at a time to check a file
+_DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON has no tuples
 
 
 class InTheWay(OptionError):
-    """Something that lsprune did not make is where it works; a run can go on when it is moved away."""
+    """A file or folder that lsprune did not create has a name that it needs; a run can be resumed without it."""
 
 
 @dataclass(eq=False)
 class Work:
-    """A work folder that is open; `done` is what its journal says."""
+    """An open work folder."""
 
     folder: Path
-    done: dict[str, Any] = field(default_factory=dict)
-    files: dict[str, dict[str, Checksum]] = field(default_factory=dict)  # of each stage that is done
+    done: dict[str, Any] = field(default_factory=dict)  # the result of each stage that the journal lists
+    files: dict[str, dict[str, Checksum]] = field(default_factory=dict)  # of each of these stages
     open: dict[str, Any] = field(default_factory=dict)
-    fresh: bool = True  # nothing was there to go on with
+    fresh: bool = True  # no earlier run is resumed
     say: Callable[[str], None] = lambda text: None
     _append_files: dict[str, AppendFile] = field(default_factory=dict)
-    _checked: set[str] = field(default_factory=set)  # stages whose files are known to be as they were written
+    _checked: set[str] = field(default_factory=set)  # stages whose files were compared with their checksums
 
     def create(self, name: str, shape: int | tuple[int, ...], dtype: Any) -> Array:
-        """Return a new array of zeros under this name, its space reserved on the disk."""
+        """Return a new array of zeros with this name, its space reserved on the disk."""
         self.open[name] = new_array(self._path(name), (shape,) if isinstance(shape, int) else shape, dtype)
         return np.asarray(self.open[name])
 
     def array(self, name: str) -> Array:
-        """Return the array under this name; one that an earlier run made only after `has` of its stage."""
+        """Return the array with this name; if an earlier run wrote it, call `has` with its stage first."""
         if name not in self.open:
             self.open[name] = np.lib.format.open_memmap(self._path(name), mode="r+")
         return np.asarray(self.open[name])
 
     def append_file(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> AppendFile:
-        """Return a new file under this name, to append rows to."""
+        """Return a new file with this name, to append rows to."""
         self._append_files[name] = AppendFile(self.folder / name, dtype, shape)
         return self._append_files[name]
 
     def appended(self, name: str, dtype: Any, shape: tuple[int, ...] = ()) -> Array:
-        """Return the rows of a file that is complete."""
+        """Return the rows of a complete file."""
         return map_rows(self.folder / name, dtype, shape)
 
     def drop(self, *names: str) -> None:
-        """Remove arrays and files of rows that are not needed any more."""
+        """Remove arrays and files of rows that are no longer needed."""
         for name in names:
             self.open.pop(name, None)
             for path in (self._path(name), self.folder / name):
                 path.unlink(missing_ok=True)
 
     def finish(self, stage: str, result: Any, *names: str) -> None:
-        """Note that a stage is complete, with its result, once the named arrays and files are on the disk."""
+        """Write the named arrays and files to the disk, then list the stage and its result in the journal."""
         self.files[stage] = dict(self._written(name) for name in names)
         self.done[stage] = result
         self._checked.add(stage)
-        self._note()
+        self._write_journal()
 
     def has(self, stage: str) -> bool:
-        """Return whether a stage is complete and its files are as they were written; if not, it is taken back."""
+        """Return whether a stage is complete and its files have not changed; if they have, forget the stage."""
         if stage in self.done and stage not in self._checked:
             for name, checksum in self.files.get(stage, {}).items():
                 if _checksum_or_none(self.folder / name) != checksum:
@@ -104,24 +104,24 @@ class Work:
         return stage in self.done
 
     def stays(self, error: BaseException, resume: bool) -> bool:
-        """Return whether the folder is of use after an error: the disk was full, or a stopped run may go on."""
-        full = isinstance(error, OSError) and error.errno in _DISK_FULL
+        """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed."""
+        full = isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS
         blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
         return full or blocked or (resume and isinstance(error, OSError | KeyboardInterrupt))
 
     def forget(self, *stages: str) -> None:
-        """Take back that these stages are complete."""
+        """Remove these stages from the journal."""
         for stage in stages:
             self.done.pop(stage, None)
             self.files.pop(stage, None)
             self._checked.discard(stage)
-        self._note()
+        self._write_journal()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.npy"
 
     def _written(self, name: str) -> tuple[str, Checksum]:
-        """Return the file of an array or of appended rows, all of it on the disk, and its checksum."""
+        """Write an array or appended rows to the disk; return the name of the file and its checksum."""
         if name in self._append_files:
             file = self._append_files.pop(name)
             file.close()
@@ -129,19 +129,19 @@ class Work:
         self.open[name].flush()
         return self._path(name).name, _checksum(self._path(name))
 
-    def _note(self) -> None:
+    def _write_journal(self) -> None:
         with atomic_write(self.folder / JOURNAL, follow=False) as handle:
             handle.write(_journal(self.done, self.files))
 
     @property
     def scratch(self) -> Path:
-        """The folder for arrays without a name."""
+        """The folder of temporary arrays, which have no name."""
         make_folder(self.folder / "scratch")
         return self.folder / "scratch"
 
 
 def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, Any]:
-    """Return a new `.npy` file of zeros as an array, its space reserved on the disk; a link there is replaced."""
+    """Create a `.npy` file of zeros, its space reserved on the disk, and return it as an array; replace a link."""
     kind = np.dtype(dtype)
     with create_new(path) as handle:
         write_header(handle, shape, kind)
@@ -154,18 +154,18 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, 
 def working(
     folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None
 ) -> Iterator[Work]:
-    """Give the work folder of a task, which is removed at the end.
+    """Yield the work folder of a task, and remove it at the end.
 
-    It stays where going on may help: after a full disk, and with `resume` after any stop. What cannot be mended by
-    going on (a wrong option, a bad file) leaves nothing.
+    The folder stays if a run can be resumed: after a full disk, and with `resume` after any interruption. Other errors
+    (a wrong option, a bad file) leave nothing.
 
     Args:
-        task: what is done, to the last option: going on with anything else is refused.
-        resume: go on from where an earlier run stopped; without one, begin.
-        say: told of files that are damaged and made again.
+        task: all options of the run; a run with other options cannot be resumed.
+        resume: resume an interrupted run if there is one.
+        say: called with a line of text for each damaged file, which is written again.
     """
     new = make_folder(folder)
-    with locked(folder):  # another process that is at work is to be waited for, not to be continued
+    with locked(folder):  # the run of another process that is still working must not be resumed
         work = _opened(folder, json.loads(json.dumps(task)), new, resume)
         work.say = say
         try:
@@ -180,7 +180,7 @@ def working(
 
 
 def make_folder(folder: Path) -> bool:
-    """Make a folder if it is not there; return whether it is new. InTheWay for a link or a file of its name."""
+    """Create a folder if it does not exist; return whether it is new. Raise InTheWay for a link or file of its name."""
     try:
         folder.mkdir()
     except FileExistsError:
@@ -193,14 +193,14 @@ def make_folder(folder: Path) -> bool:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raise InTheWay if a symbolic link lies in a folder, however deep: what is written must stay inside."""
+    """Raise InTheWay if a folder has a symbolic link at any depth: files must not be written outside of the folder."""
     for path in folder.rglob("*"):
         if path.is_symlink():
             raise InTheWay(f"{path} is a symbolic link, which lsprune does not make there; remove it")
 
 
 def refuse_foreign(folder: Path, *markers: str) -> None:
-    """Raise InTheWay for a folder that holds none of these files, but others than temporary ones: it is not ours."""
+    """Raise InTheWay if a folder has files, but none of these markers: lsprune did not create it."""
     names = {path.name for path in folder.iterdir()}
     if not names & set(markers) and any(not _is_temporary(name) for name in names):
         raise InTheWay(
@@ -209,9 +209,9 @@ def refuse_foreign(folder: Path, *markers: str) -> None:
 
 
 def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, keep: bool = False) -> None:
-    """Remove a folder and all it holds; the file that says whose it is goes last, in case this is stopped too.
+    """Remove a folder with its content, the marker last, so that an interrupted removal can be repeated.
 
-    With `keep` the folder and that file stay. Symbolic links are removed, and not what they name.
+    With `keep` the folder and the marker stay. Symbolic links are removed, not their targets.
     """
     with suppress(OSError) if ignore_errors else nullcontext():
         for path in folder.iterdir():
@@ -226,7 +226,7 @@ def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, kee
 
 
 def remove_finished(folder: Path, task: dict[str, Any]) -> None:
-    """Remove the work folder of a task whose output is complete; any other folder stays."""
+    """Remove the work folder of a task whose output is complete; a folder of another task stays."""
     if not (folder / JOURNAL).is_file() or folder.is_symlink():
         return
     with locked(folder):
@@ -240,7 +240,7 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other processes from working in a folder; the lock goes with the process, however it ends."""
+    """Lock a folder against other processes; the lock ends with the process."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
     try:
         if fcntl is not None:
@@ -261,14 +261,14 @@ def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work
         raise OptionError(
             f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
         )
-    if new or not (folder / JOURNAL).exists():  # else stopped before it began
+    if new or not (folder / JOURNAL).exists():  # no journal: stopped before the first stage
         work = Work(folder)
         work.finish("task", task)
         return work
-    return _continued(folder, task)
+    return _resumed(folder, task)
 
 
-def _continued(folder: Path, task: dict[str, Any]) -> Work:
+def _resumed(folder: Path, task: dict[str, Any]) -> Work:
     done, files = _read(folder)
     before = done["task"]
     for name in sorted({*before, *task}):
@@ -282,13 +282,13 @@ def _continued(folder: Path, task: dict[str, Any]) -> Work:
 
 
 def _journal(done: dict[str, Any], files: dict[str, dict[str, Checksum]]) -> bytes:
-    """Return the text of a journal, which ends with a digest of what it says."""
+    """Return the text of a journal, which ends with a digest of its content."""
     content = {"done": done, "files": files}
     return json.dumps({**content, "sha256": _digest(content)}).encode()
 
 
 def _read(folder: Path) -> tuple[dict[str, Any], dict[str, dict[str, Checksum]]]:
-    """Return what a journal says is done, and the checksums of the files; FormatError if it is damaged."""
+    """Return the results and the files of the stages in a journal; raise FormatError if it is damaged."""
     with open_regular(folder / JOURNAL) as handle:
         text = handle.read()
     try:
@@ -305,7 +305,7 @@ def _digest(content: dict[str, Any]) -> str:
 
 
 def _checksum(path: Path) -> Checksum:
-    size, crc, block = 0, 0, memoryview(bytearray(_BLOCK_BYTES))
+    size, crc, block = 0, 0, memoryview(bytearray(_READ_BYTES))
     with open_regular(path) as handle:
         while count := handle.readinto(block):  # type: ignore[attr-defined]
             size, crc = size + count, zlib.crc32(block[:count], crc)
@@ -313,7 +313,7 @@ def _checksum(path: Path) -> Checksum:
 
 
 def _checksum_or_none(path: Path) -> Checksum | None:
-    """Return the checksum of a file; None where it is missing or cannot be read."""
+    """Return the checksum of a file; None if it is missing or cannot be read."""
     try:
         return _checksum(path)
     except OSError:
@@ -325,7 +325,7 @@ def _is_temporary(name: str) -> bool:
 
 
 def _difference(then: Any, now: Any) -> tuple[str, str]:
-    """Return the first place in which two values differ, in few words."""
+    """Return the first difference of two values, as text."""
     if isinstance(then, dict) and isinstance(now, dict):
         name = next(name for name in sorted({*then, *now}) if then.get(name) != now.get(name))
         return f"{name}={then.get(name)!r}", f"{name}={now.get(name)!r}"

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lsprune.graph import Array
 from lsprune.kernels import Runtime
-from lsprune.outofcore.partial_selection import Rows, Selector, node_keys
+from lsprune.outofcore.partial_selection import EdgeRows, Selector, node_keys
 from lsprune.pruners import PerOwner
 from lsprune.spark.budget import Budget
 from lsprune.spark.folds import gathered
@@ -139,13 +139,13 @@ class Select:
         if held is not None:  # what an owner holds when no row is left is what it keeps
             yield from held.select(self.out).combine_chunks().to_batches()
 
-    def _rows(self, table: pa.Table) -> Rows:
+    def _rows(self, table: pa.Table) -> EdgeRows:
         owner, neighbour = (numbers(table.column(name)).astype(np.int64) for name in (self.owner, self.neighbour))
         found: dict[str, Any] = {"owner": owner, "neighbour": neighbour, "quota": self.budget.of(owner)}
         if self.share:
             found["share"] = numbers(table.column(SHARE))
         if self.steps:
-            return Rows(**found, keys=_keys(table.column(OF_NEIGHBOUR), self.steps))
+            return EdgeRows(**found, keys=_keys(table.column(OF_NEIGHBOUR), self.steps))
         if self.x_owner is not None:
             found["x_owner"] = self.x_owner.read(table, OF_OWNER)
         if self.x_neighbour is not None:
@@ -154,4 +154,4 @@ class Select:
             found["edge_attr"] = self.edge_attr.read(table)
         if self.degree:
             found["degree"] = numbers(table.column(DEGREE))
-        return Rows(**found)
+        return EdgeRows(**found)
