@@ -71,7 +71,7 @@ wherever ours do; `tests/user_plugin` proves it.
    `lsprune.outofcore.stream.prune_stream`.
 2. `lsprune.files.open_edges` opens the input; footers, headers and manifests are checked first.
 3. Edges that come sorted by owner go through `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
-4. Otherwise the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.grouped`), and the
+4. Otherwise the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.group_on_disk`), and the
    pruner runs as in memory on arrays that live in files (`lsprune.kernels.file_arrays`), below
    `lsprune.outofcore.memory_ceiling.Ceiling`.
 5. `lsprune.outofcore.output.Output` writes the kept rows in the caller's order, with a manifest

@@ -100,7 +100,7 @@ def compare(nodes: int, edges: int, epochs: int) -> None:
     data = citations(nodes, edges)
     # symmetric="union" keeps both directions of an edge together: the graph stays undirected.
     pruners = {
-        "none": None,
+        "unpruned": None,
         "local-random": LocalRandom(keep=KEEP, symmetric="union"),
         "lsp": LSP(keep=KEEP, symmetric="union"),
     }

@@ -94,17 +94,17 @@ def test_training_on_half_the_edges_takes_half_the_edges(capsys: pytest.CaptureF
     assert title.startswith("600 nodes, ")
     assert head.split()[0] == "method"
     found = {row.split()[0]: row.split()[1:] for row in rows}
-    assert list(found) == ["none", "local-random", "lsp"]
+    assert list(found) == ["unpruned", "local-random", "lsp"]
 
     edges = {name: int(row[0].replace(",", "")) for name, row in found.items()}
     assert edges["local-random"] == edges["lsp"]
-    assert edges["lsp"] == pytest.approx(edges["none"] / 2, abs=2)  # `keep` counts pairs: exact to one pair
+    assert edges["lsp"] == pytest.approx(edges["unpruned"] / 2, abs=2)  # `keep` counts pairs: exact to one pair
     for _, share, pruning, epoch, accuracy in found.values():
         assert share in ("100.0%", "50.0%")
         assert 0 <= float(pruning) < 60
         assert float(epoch) > 0
         assert 0.4 < float(accuracy) <= 1  # chance is 0.2
-    assert float(found["none"][2]) == 0
+    assert float(found["unpruned"][2]) == 0
 
 
 def test_the_citations_are_an_undirected_graph_with_a_split():
