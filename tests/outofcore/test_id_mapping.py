@@ -17,7 +17,6 @@ from scale_helpers import together, write_all
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import open_edges
 from lsprune.outofcore.id_mapping import map_ids
-from lsprune.outofcore.id_numbering import IntegerNumbering
 
 MEMORY = 10**8
 
@@ -134,18 +133,3 @@ def test_a_file_with_new_ids_was_changed(tmp_path: Path) -> None:
         parquet(path, s=second, t=second)
         with pytest.raises(FormatError, match="it was changed while it was read"):
             list(mapped.batches(5))
-
-
-def test_runs_of_integers_stay_few(tmp_path: Path) -> None:
-    numbering, random = IntegerNumbering(), np.random.default_rng(0)
-    seen: dict[int, int] = {}
-    for _ in range(200):
-        values = np.unique(random.integers(0, 3000, 40))
-        random.shuffle(values)
-        for value in values.tolist():
-            seen.setdefault(value, len(seen))
-        numbering.add(pa.array(values))
-    assert numbering.find(pa.array(list(seen))).tolist() == list(seen.values())
-    assert numbering.find(pa.array([5000])) is None
-    assert len(numbering._runs) <= 12
-    assert pa.concat_arrays(numbering.chunks()).to_pylist() == list(seen)

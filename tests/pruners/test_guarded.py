@@ -17,7 +17,6 @@ from graphs import ALL_PRUNERS, name_of, random_graph
 from lsprune import LSP, BudgetWarning, Graph, GraphError, LocalRandom, NoEdges, OptionError, Random, prune
 from lsprune.pruners import FittedLSP, Pruner
 from lsprune.pruners.guarded import Guarded
-from lsprune.pruners.promises import fitting
 
 BASES = [
     Random(keep=0.3),
@@ -298,21 +297,6 @@ def test_order_threads_and_executors_do_not_matter():
     np.testing.assert_array_equal(pruner.mask(other), mask[order])
     np.testing.assert_array_equal(pruner.mask(one, executor="reference"), mask)
     np.testing.assert_array_equal(pruner.fit(one).mask(one, threads=1), mask)
-
-
-def test_what_gets_in_is_as_if_one_came_after_the_other():
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        items, nodes = rng.integers(1, 12), rng.integers(1, 6)
-        item, node = np.unique(rng.integers(0, (items, nodes), (20, 2)), axis=0).T
-        room, rank = rng.integers(-1, 4, nodes), rng.permutation(items)
-        left, expected = room.copy(), np.zeros(items, bool)
-        for one in np.argsort(rank):
-            mine = node[item == one]
-            if mine.size and (left[mine] > 0).all():
-                expected[one] = True
-                left[mine] -= 1
-        np.testing.assert_array_equal(fitting(item, node, room, rank), expected)
 
 
 def test_options_round_trip_and_are_compared():
