@@ -118,7 +118,8 @@ def prune_stream(
         context = StreamContext.of(owners, ceiling, work, edges, say)
         finished = StreamJob(source, output, task.name, context).run(edges)
     result = _result(finished.manifest, output.path)
-    if options.bipartite is None and finished.has_loops and look_like_two_kinds(edges.names):
+    one_kind = options.bipartite is None and edges.limits is None
+    if one_kind and finished.has_loops and look_like_two_kinds(edges.names):
         warn_two_kinds(edges.names)
     if result.undirected and owners.symmetric is None and result.kept < result.edges:
         warn_undirected()

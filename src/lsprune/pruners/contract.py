@@ -215,6 +215,8 @@ class PerOwner(Pruner):
             template: a graph without nodes and edges, whose attributes are of the right types and widths.
             scale_of: scale_of(role, part, normalised) returns the scale of one part by itself. edges: their number.
         """
+        if self.is_fitted:
+            return self
         raise OptionError(f"{self!r} must be fitted before: call fit on a part of the graph that fits into memory")
 
     def fitted_parts(self, graph: Graph) -> dict[str, Part]:

@@ -234,6 +234,8 @@ class LSP(LocalPruner):
 
     def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> FittedLSP:
         """Fit from scales that are computed elsewhere, part by part, as on Spark."""
+        if self.is_fitted:
+            return FittedLSP(options=self)
         if self.family.learns or self.chosen_by_fit:
             raise OptionError(
                 f"hash {self.family.name} must be fitted before: it learns from all edges at once; call fit on a part "

@@ -55,8 +55,6 @@ Ends = tuple[Items | None, Items | None]  # tables of sources and of targets; on
 
 def fitted(pruner: PerOwner, nodes: Ends, edges: Items) -> PerOwner:
     """Fit the pruner on these tables; the result is equal to the one fitted in memory."""
-    if pruner.is_fitted:
-        return pruner
     done, tables = dict[int, Scale](), _by_role(pruner, nodes, edges)
 
     def scale_of(role: str, part: Part, normalised: bool) -> Scale:
