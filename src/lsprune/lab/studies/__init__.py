@@ -1,1 +1,1 @@
-"""Studies: which runs there are, running them, and the files that their results are kept in."""
+"""Studies: methods, runs, running them, and result files."""

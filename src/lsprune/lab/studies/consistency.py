@@ -1,7 +1,7 @@
 """Consistency as a run: whether two samples of a class keep the same edges. No model is trained.
 
-Set, pairs and the pruner's functions are drawn with the run's seed. So an interval over seeds is one over sets too, and
-methods of one seed are compared on the same pairs. What a pruner learns, it learns from other samples.
+The seed of a run draws the samples, the pairs and the functions of the pruner. So an interval over seeds covers the
+choice of samples, and methods with the same seed are compared on the same pairs. Pruners are fitted on other samples.
 """
 
 from __future__ import annotations
@@ -29,45 +29,47 @@ from lsprune.lab.training.environment import environment
 from lsprune.measure import aligned_consistency
 from lsprune.pruners import Pruner
 
-CLASSES, EACH = 20, 20  # that are compared, and samples of each
+MAX_CLASSES, MAX_SAMPLES_PER_CLASS = 20, 20  # that are compared
 
 
 def measure(run: Run, *, callbacks: Iterable[Callback] = ()) -> dict[str, Any]:
-    """The record of one run: `overlap` is the mean Jaccard overlap of what two samples of a class keep."""
-    called = tuple(callbacks)
+    """Return the record of a run; `overlap` is the mean Jaccard overlap of what two samples of a class keep."""
+    callbacks = tuple(callbacks)
     if run.dataset not in GENERATED:
         raise OptionError(f"pairs can be compared on generated sets ({', '.join(GENERATED)}), not on {run.dataset}")
     compared, _ = _samples(run.dataset, run.seed, run.limit)
-    for callback in called:
+    for callback in callbacks:
         callback.on_run_start(run)
-    mask, said = _pruned(run, compared)
-    found = aligned_consistency(
+    mask, pruning = _pruned(run, compared)
+    overlap = aligned_consistency(
         mask, compared.edge_ptr, compared.y, compared.centre_edge, pairs_per_class=run.pairs, seed=run.seed
     )
-    if math.isnan(found):
+    if math.isnan(overlap):
         raise OptionError("pairs must keep an edge that both samples have, but none of them does")
     record = {
-        "key": run.key, "run": run.to_dict(), **said, "task": "consistency", "metric": "overlap",
-        "higher_is_better": True, "overlap": found, **environment(torch.device("cpu")),
+        "key": run.key, "run": run.to_dict(), **pruning, "task": "consistency", "metric": "overlap",
+        "higher_is_better": True, "overlap": overlap, **environment(torch.device("cpu")),
     }  # fmt: skip
-    for callback in called:
+    for callback in callbacks:
         callback.on_run_end(record)
     return record
 
 
 @lru_cache(maxsize=1)  # runs come seed by seed
 def _samples(dataset: str, seed: int, limit: int | None) -> tuple[Samples, Samples]:
-    """(those that are compared, those to learn from); with a limit so many of each at most."""
-    made = replace(GENERATED[dataset], seed=seed)
+    """Return the samples to compare and those to fit on, at most `limit` of each."""
+    generator = replace(GENERATED[dataset], seed=seed)
     if limit is not None:
-        made = replace(made, samples=2 * limit, classes=max(limit // 4, 1))
-    return made.make().split_by_class(CLASSES, min(EACH, made.samples // made.classes // 2))
+        generator = replace(generator, samples=2 * limit, classes=max(limit // 4, 1))
+    return generator.make().split_by_class(
+        MAX_CLASSES, min(MAX_SAMPLES_PER_CLASS, generator.samples // generator.classes // 2)
+    )
 
 
 def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
-    """(the mask of the samples that are compared, what the record says of it)."""
+    """Return the mask of the compared samples, and the fields of the record about it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LspruneWarning)  # what pruning does to these graphs is what a study is about
+        warnings.simplefilter("ignore", LspruneWarning)  # a study measures what the warnings are about
         fitted, seconds = _fitted(json.dumps(run.pruner), run.dataset, run.seed, run.limit)
         if fitted is None:
             return np.ones(compared.centre_edge.size, bool), {"share": 1.0, "prune_seconds": 0.0, "pruner": None}
@@ -78,14 +80,14 @@ def _pruned(run: Run, compared: Samples) -> tuple[Array, dict[str, Any]]:
     return mask, {"share": float(mask.mean()), "prune_seconds": seconds, "pruner": pruner.to_dict()}
 
 
-@lru_cache(maxsize=1)  # what is learned is the same for every budget, and the runs of a method come budget by budget
+@lru_cache(maxsize=1)  # fit does not depend on the budget, and the runs of a method follow each other
 def _fitted(options: str, dataset: str, seed: int, limit: int | None) -> tuple[Pruner | None, float]:
     """Fit a pruner, given by its options as JSON, on the other samples; return it and the seconds that took."""
     pruner = Method("fitted", json.loads(options)).make(k=1, seed=seed)
     if pruner is None:
         return None, 0.0
     compared, others = _samples(dataset, seed, limit)
-    if options not in _WARM:  # the first call of a kernel compiles or loads it, which is not pruning
+    if options not in _WARM:  # the first call of a kernel compiles or loads it: not timed
         _WARM.add(options)
         few = compared.select(np.arange(min(16, compared.y.size))).graph
         pruner.fit(few).mask(few)

@@ -1,4 +1,4 @@
-"""What a study compares: methods, each a pruner with its options, or a way to train without one.
+"""The methods that a study compares: pruners with options, and training on the unpruned graph.
 
 `methods.toml` lists those that come with lsprune; a study file may define others by tables of the same form.
 """
@@ -111,7 +111,7 @@ class Method:
 
     @property
     def has_budget(self) -> bool:
-        """Whether the method keeps as many edges as it is told."""
+        """Whether the method has a budget: k or a share of the edges."""
         return self.pruner is not None and _takes(self.pruner, "k")
 
     @property

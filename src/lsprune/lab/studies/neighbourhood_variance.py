@@ -1,4 +1,4 @@
-"""The paper's appendix C as a run: how much neighbourhood sizes vary on a pruned graph. No model is trained."""
+"""Measure the variance of neighbourhood sizes on a pruned graph (the paper's appendix C). No model is trained."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from lsprune.measure import neighbourhood_variance
 def measure(
     run: Run, *, data: str | UserGraphFiles | None = None, callbacks: Iterable[Callback] = ()
 ) -> dict[str, Any]:
-    """The record of one run: `variance` has a number for each of the hops."""
-    called = tuple(callbacks)
-    parts, pruned = prepare(run, data)
-    if not parts.dataset.single:
+    """Return the record of a run; `variance` has a value for each number of hops."""
+    callbacks = tuple(callbacks)
+    graphs, pruning = prepare(run, data)
+    if not graphs.dataset.single:
         raise OptionError(f"hops can be counted on a single graph, not on the graphs of {run.dataset}")
-    graph = adapters.find(parts.test).graphs(parts.test)[None]
-    for callback in called:
+    graph = adapters.find(graphs.test).graphs(graphs.test)[None]
+    for callback in callbacks:
         callback.on_run_start(run)
-    found = neighbourhood_variance(graph, run.hops)
+    variance = neighbourhood_variance(graph, run.hops)
     record = {
-        **pruned, "task": "neighbourhood-variance", "metric": "variance", "higher_is_better": False,
-        "variance": {str(hops): value for hops, value in found.items()}, **environment(torch.device("cpu")),
+        **pruning, "task": "neighbourhood-variance", "metric": "variance", "higher_is_better": False,
+        "variance": {str(hops): value for hops, value in variance.items()}, **environment(torch.device("cpu")),
     }  # fmt: skip
-    for callback in called:
+    for callback in callbacks:
         callback.on_run_end(record)
     return record

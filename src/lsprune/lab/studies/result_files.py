@@ -1,4 +1,4 @@
-"""Results on disk: one JSON line a run, appended whole and synced, so that a kill loses at most the run in progress."""
+"""Result files: one JSON line per run, appended and synced, so that a kill loses at most the run in progress."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Results:
     path: Path
 
     def read(self) -> list[dict[str, Any]]:
-        """All runs; a line cut short by a kill at the very end is left out, any other damage is an error."""
+        """Return all runs without an incomplete last line, which a kill leaves; raise FormatError for other damage."""
         if not self.path.exists():
             return []
         whole, _ = _split(self.path.read_bytes())
         return [self._line(number, text) for number, text in enumerate(whole, 1) if text.strip()]
 
     def keys(self) -> set[str]:
-        """The content hashes of the runs that are there."""
+        """Return the keys of all runs."""
         return {str(run["key"]) for run in self.read()}
 
     @contextmanager
     def writing(self) -> Iterator[Results]:
-        """Within this block nobody else writes here; a cut last line is put aside first, so that nothing is lost."""
+        """Lock the file against other writers; an incomplete last line is moved to `NAME.partial` first."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as handle:
             try:
@@ -44,11 +44,11 @@ class Results:
                 raise FormatError(
                     f"{self.path} is being written by another process; wait for it or use --out"
                 ) from None
-            self._mend()
+            self._move_incomplete_line()
             yield self
 
     def append(self, run: dict[str, Any]) -> None:
-        """Add one run; when this returns, it is on the disk."""
+        """Append a run and sync it to the disk."""
         line = json.dumps(run, allow_nan=False, sort_keys=True) + "\n"
         before = self.path.stat().st_size if self.path.exists() else 0
         with self.path.open("ab") as handle:
@@ -60,7 +60,7 @@ class Results:
                 handle.truncate(before)  # a full disk must not leave half a line
                 raise OSError(error.errno, error.strerror, str(self.path)) from None
 
-    def _mend(self) -> None:
+    def _move_incomplete_line(self) -> None:
         if not self.path.exists():
             return
         content = self.path.read_bytes()
@@ -75,10 +75,10 @@ class Results:
         try:
             run = json.loads(text)
             if not isinstance(run, dict) or not isinstance(run.get("key"), str):
-                raise ValueError("no run of a study, for it has no key")
+                raise ValueError("not a run of a study: it has no key")
         except (ValueError, RecursionError) as error:
             raise FormatError(
-                f"{self.path}, line {number} is damaged ({error}); remove or mend that line, the others are kept"
+                f"{self.path}, line {number} is damaged ({error}); correct or remove that line; the others are kept"
             ) from None
         if isinstance(run.get("run"), dict):
             check_version(run["run"], f"{self.path}, line {number}")
@@ -86,6 +86,6 @@ class Results:
 
 
 def _split(content: bytes) -> tuple[list[bytes], bytes]:
-    """(the whole lines, empty ones too; what follows the last line break)."""
+    """Return the complete lines, also empty ones, and what follows the last line break."""
     *whole, tail = content.split(b"\n")
     return whole, tail

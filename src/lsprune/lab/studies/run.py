@@ -1,4 +1,4 @@
-"""What one run is: everything that decides its result, with a key that never changes."""
+"""One run of a study: all options that decide its result, and a key that never changes."""
 
 from __future__ import annotations
 

@@ -70,14 +70,14 @@ def run_study(
     """
     check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
     import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
-    called, skipped = tuple(callbacks), dict[str, str]()
+    callbacks, skipped = tuple(callbacks), dict[str, str]()
     clock = _Clock(budget)
     with results.writing():
         keys = results.keys()
         missing = (run for run in study.runs(seeds) if run.key not in keys)
         runs = (run for run in missing if run.dataset not in skipped and clock.may_start())
         work = partial(do_run, device=device, data=data)
-        outcomes = _one_by_one(work, runs, called) if jobs == 1 else _in_parallel(work, runs, called, jobs)
+        outcomes = _one_by_one(work, runs, callbacks) if jobs == 1 else _in_parallel(work, runs, callbacks, jobs)
         with closing(outcomes):
             for run, seconds, outcome in outcomes:
                 if isinstance(outcome, Lacking):

@@ -18,12 +18,12 @@ class Part:
     """What is compared on one dataset; the fields are keys of a study file.
 
     Args:
-        model: one of `lab.models.MODELS`; none where `hops` or `pairs` are given.
+        model: one of `lab.models.MODELS`; empty if `hops` or `pairs` are given.
         k: the most edges that a node keeps, for every method that has a budget.
         shares: shares of the edges to keep, for every such method.
         methods: what is compared: names, or tables of a name, a pruner and its options.
         random_shares: further shares for random pruning alone, which the paper did not run at the k of the others.
-        the rest: as in `Run`, `targets` one run for each.
+        targets: regression targets, each with runs of its own. The other fields are those of `Run`.
     """
 
     dataset: str
@@ -59,7 +59,7 @@ class Part:
             raise OptionError("one of a model, hops and pairs must be given")
 
     def runs(self, study: str, seed: int) -> Iterator[Run]:
-        """All runs of a seed."""
+        """Yield all runs of a seed."""
         same: Any = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _OF_RUN}
         for target in self.targets or (None,):
             for method in self.methods:
@@ -97,7 +97,7 @@ def _real(rule: Callable[[float], bool]) -> Callable[[object], bool]:
 
 _POSITIVE = "a whole number in [1, 2^31)"
 _SHARE: tuple[Callable[[object], bool], str] = (_real(lambda share: 0 < share <= 1), "numbers in (0, 1]")
-# What each field of `Part` may be, and how that is said; those with lists hold for every entry.
+# What each field of `Part` must be, as a rule and in words; rules of lists hold for every entry.
 _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "dataset": (_name, "the name of a dataset"),
     "model": (_text, "the name of a model"),
@@ -118,13 +118,14 @@ _LIST_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "targets": (_name, "names of regression targets"),
     "hops": (_whole(0), "whole numbers >= 0"),
 }
-_MOST_SEEDS = 10_000
+MAX_SEEDS = 10_000
 _OF_RUN = {f.name for f in fields(Run)} & {f.name for f in fields(Part)} - {"k"}
 
 
-def check_value(fine: bool, name: str, what: str, got: object) -> None:
-    if not fine:
-        raise OptionError(f"{name} must be {what}, got {shown(got)}")
+def check_value(valid: bool, name: str, words: str, value: object) -> None:
+    """Raise OptionError, which says in words what the value must be, unless it is valid."""
+    if not valid:
+        raise OptionError(f"{name} must be {words}, got {shown(value)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,14 +144,14 @@ class Study:
         _check_seeds(self.seeds)
 
     def runs(self, seeds: int | None = None) -> list[Run]:
-        """All runs, seed by seed, so that a study stopped early still compares every method."""
+        """Return all runs, seed by seed, so that a study stopped early still compares every method."""
         if seeds is not None:
             _check_seeds(seeds)
         count = range(self.seeds if seeds is None else seeds)
         return [run for seed in count for part in self.parts for run in part.runs(self.name, seed)]
 
     def smoke(self) -> Study:
-        """The same study in miniature: two epochs, one seed, one budget, 16 graphs of each split, every method."""
+        """Return a small version: two epochs, one seed, one budget, 16 graphs of each split, every method."""
         parts = tuple(
             replace(
                 part, k=part.k[:1], shares=part.shares[:1], random_shares=part.random_shares[:1], epochs=2, limit=16,
@@ -169,27 +170,27 @@ class Study:
         k: Iterable[int] = (),
         epochs: int | None = None,
     ) -> Study:
-        """A part of the study: what is not given stays whole. With k, shares are left out."""
-        chosen, ks = tuple(self._known(datasets, "dataset", [part.dataset for part in self.parts])), tuple(k)
-        parts = [part for part in self.parts if not chosen or part.dataset in chosen]
-        wanted = tuple(self._known(methods, "methods", [method.name for part in parts for method in part.methods]))
-        aims = tuple(self._known(targets, "target", [name for part in parts for name in part.targets]))
+        """Return the part of the study with these datasets, methods, targets and k; with k, shares are left out."""
+        datasets, ks = self._checked(datasets, "dataset", [part.dataset for part in self.parts]), tuple(k)
+        parts = [part for part in self.parts if not datasets or part.dataset in datasets]
+        methods = self._checked(methods, "methods", [method.name for part in parts for method in part.methods])
+        targets = self._checked(targets, "target", [name for part in parts for name in part.targets])
         for i, part in enumerate(parts):
             part = replace(part, k=ks, shares=(), random_shares=()) if ks else part
             part = replace(part, epochs=part.epochs if epochs is None else epochs)
-            part = replace(part, targets=tuple(name for name in part.targets if not aims or name in aims))
-            kept = tuple(method for method in part.methods if not wanted or method.name in wanted)
+            part = replace(part, targets=tuple(name for name in part.targets if not targets or name in targets))
+            kept = tuple(method for method in part.methods if not methods or method.name in methods)
             parts[i] = replace(part, methods=kept)
         return replace(self, parts=tuple(parts))
 
-    def _known(self, asked: Iterable[str], name: str, there: list[str]) -> Iterator[str]:
-        for one in asked:
-            check_value(
-                one in there, name, f"some of {', '.join(dict.fromkeys(there)) or 'none'} in study {self.name}", one
-            )
-            yield one
+    def _checked(self, names: Iterable[str], option: str, known: list[str]) -> tuple[str, ...]:
+        """Return the names; raise OptionError for one that the study does not have."""
+        names, words = tuple(names), ", ".join(dict.fromkeys(known)) or "none"
+        for name in names:
+            check_value(name in known, option, f"some of {words} in study {self.name}", name)
+        return names
 
 
 def _check_seeds(seeds: object) -> None:
-    most = f"a whole number in [1, {_MOST_SEEDS:,}]"
-    check_value(type(seeds) is int and 1 <= seeds <= _MOST_SEEDS, "seeds", most, seeds)
+    most = f"a whole number in [1, {MAX_SEEDS:,}]"
+    check_value(type(seeds) is int and 1 <= seeds <= MAX_SEEDS, "seeds", most, seeds)

@@ -15,15 +15,15 @@ from lsprune.lab.studies.study import Part, Study, check_value
 
 
 def names() -> list[str]:
-    """The studies that come with lsprune."""
+    """Return the names of the studies that come with lsprune."""
     return sorted(path.name.removesuffix(".toml") for path in _folder().iterdir() if path.name.endswith(".toml"))
 
 
 def read(name: str) -> Study:
-    """Read the study of that name, or the one in a `.toml` file of the user's own.
+    """Return the study of that name, or the one in a user's `.toml` file.
 
     A file has a title and the fields of `Part`; a study of several datasets has a table `[[part]]` for each of them,
-    whose keys come before those at the top.
+    whose keys override those at the top.
 
     >>> read("cora").parts[0].dataset
     'cora'
@@ -36,7 +36,7 @@ def read(name: str) -> Study:
         raise OptionError(f"study must be one of {', '.join(names())}, or a .toml file, got {name!r}")
     try:
         table = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # of ValueErrors also dates and numbers that cannot be
+    except (ValueError, RecursionError) as error:  # a ValueError also for impossible dates and numbers
         raise FormatError(f"{name} is not a TOML file: {error}") from None
     own = {key: table.pop(key) for key in ("title", "seeds") if key in table}
     if not isinstance(own.get("title"), str):
@@ -55,14 +55,14 @@ def _read_text(path: Path) -> str:
 
 
 def _part(table: Mapping[str, Any], name: str) -> Part:
-    known = {one.name: one for one in fields(Part)}
+    known = {f.name: f for f in fields(Part)}
     for key, value in table.items():
         if key not in known:
-            has = ", ".join(sorted({*known, "title", "seeds", "part"}))
-            raise OptionError(f"{key} is not a key of a study; it may have {has}")
+            keys = ", ".join(sorted({*known, "title", "seeds", "part"}))
+            raise OptionError(f"{key} is not a key of a study; it may have {keys}")
         kind = _KINDS[str(known[key].type).partition("[")[0].partition(" ")[0]]
         check_value(isinstance(value, kind) and not isinstance(value, bool), key, f"{_WORDS[kind[0]]} in {name}", value)
-    missing = [key for key, one in known.items() if one.default is MISSING and key not in table]
+    missing = [key for key, f in known.items() if f.default is MISSING and key not in table]
     if missing:
         raise OptionError(f"{missing[0]} must be in the study file {name}")
     lists = {key: tuple(value) for key, value in table.items() if isinstance(value, list)}

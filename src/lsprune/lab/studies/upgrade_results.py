@@ -132,11 +132,11 @@ def _check_pruner(run: Run, recorded: Mapping[str, Any] | None) -> None:
         raise FormatError(f"its pruner {actual} is not that of {run.method}, {expected}")
 
 
-def _comparable(pruner: Pruner | None, expected: Pruner | None) -> dict[str, Any] | None:
+def _comparable(pruner: Pruner | None, expected: Pruner | None) -> dict[str, Any]:
     """Return the options of a pruner, without those that the expected one leaves to `fit`."""
-    chosen = CHOSEN_BY_FIT if getattr(expected, "chosen_by_fit", False) else ()
+    by_fit = CHOSEN_BY_FIT if getattr(expected, "chosen_by_fit", False) else ()
     options = {} if pruner is None else pruner.to_dict()
-    return {name: value for name, value in options.items() if name not in chosen}
+    return {name: value for name, value in options.items() if name not in by_fit}
 
 
 def main(paths: Iterable[str]) -> None:

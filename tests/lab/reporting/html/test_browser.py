@@ -212,7 +212,7 @@ def test_a_line_is_isolated_and_restored(opened):
 
 
 def test_the_papers_points_are_a_layer(opened):
-    paper = {"random, paper", "lsp-projection, paper", "lsp-threshold, paper", "basic, paper"}
+    paper = {"random, paper", "LSP-P, paper", "LSP-T, paper", "basic, paper"}
     assert paper <= opened.lines()
     opened.page.uncheck("#paper")
     assert not paper & opened.lines()
