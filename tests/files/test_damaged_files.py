@@ -29,7 +29,7 @@ from lsprune.files.compression import packed
 from lsprune.files.manifest import Manifest, hashed_write, verify
 from lsprune.lab.reporting.comparison import read_studies
 from lsprune.lab.reporting.html.data import page_data
-from lsprune.lab.studies import study
+from lsprune.lab.studies import study_files
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import Run
 from lsprune.outofcore.node_features import open_features
@@ -142,7 +142,7 @@ def features_parquet(path: Path) -> None:
 
 def results(path: Path) -> None:
     records = comparison(
-        seeds=2, shares=(0.5,), methods=("none", "random", "lsp-p"), test_seconds=0.1, train_seconds=1.0
+        seeds=2, shares=(0.5,), methods=("unpruned", "random", "lsp-p"), test_seconds=0.1, train_seconds=1.0
     )
     run = Run(study="s", dataset="d", model="", method="random", keep=0.5, hops=(1, 2))
     records.append({**record(run, 0, 0, 0.5), "variance": {"1": 0.5, "2": 3.0}})
@@ -153,7 +153,7 @@ def results(path: Path) -> None:
 
 def study_toml(path: Path) -> None:
     path.write_text(
-        'title = "a title"\nseeds = 2\nk = [1, 2]\nlr = 0.01\nmethods = ["none", "random"]\n'
+        'title = "a title"\nseeds = 2\nk = [1, 2]\nlr = 0.01\nmethods = ["unpruned", "random"]\n'
         '[[part]]\ndataset = "cora"\nmodel = "planetoid-gat"\n'
         '[[part]]\ndataset = "pubmed"\nmodel = "planetoid-gat"\nshares = [0.5]\npatience = 3\n'
     )
@@ -245,7 +245,7 @@ READERS: dict[str, tuple[str, Callable[[Path], None], Reader]] = {
     "stream features npz compressed": ("x.npz", lambda path: features_npz(path, compressed=True), streamed_features),
     "stream features parquet": ("x.parquet", features_parquet, streamed_features),
     "results": ("r.jsonl", results, shown_results),
-    "study": ("s.toml", study_toml, lambda path, folder: study.read(str(path)).runs()),
+    "study": ("s.toml", study_toml, lambda path, folder: study_files.read(str(path)).runs()),
     "manifest": ("_lsprune.json", manifest, verified),
     "pruner": ("p.npz", saved_pruner, lambda path, folder: load(path)),
     "pruner with words": ("p.npz", lambda path: saved_pruner(path, "codebook"), lambda path, folder: load(path)),

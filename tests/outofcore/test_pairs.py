@@ -39,7 +39,7 @@ def test_what_is_taken_is_what_memory_takes(tmp_path_factory, make, budget, mode
     source, base = fitted.key_source(graph, owned, run), neighbour_base_of_owner(graph, "in")
     expected = symmetric_mask(graph, fitted.rules, mode, owned, source, base, run)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairs, "_SLOTS", slots)
+        patch.setattr(pairs, "_BLOCK_SLOTS", slots)
         work = Work(tmp_path_factory.mktemp("pairs"))
         taken = symmetric_taken(graph, fitted.rules, mode, owned, source, work, run)
     np.testing.assert_array_equal(taken.astype(bool), expected.astype(bool))
@@ -47,7 +47,7 @@ def test_what_is_taken_is_what_memory_takes(tmp_path_factory, make, budget, mode
 
 @pytest.mark.parametrize("slots", [1, 13, 10**6])
 def test_blocks_hold_both_slots_of_every_pair(tmp_path, monkeypatch, slots):
-    monkeypatch.setattr(pairs, "_SLOTS", slots)
+    monkeypatch.setattr(pairs, "_BLOCK_SLOTS", slots)
     graph, run = both_ways(3), Runtime()
     owned = group(graph, LSP(k=1), run)
     everybody = owned.owners(0, graph.num_nodes)

@@ -50,11 +50,11 @@ class StreamOptions:
                 raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
 
 
-def stream(source: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
+def stream(path: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
     """Prune out of core and return a report; print the name of each stage on standard error."""
     from lsprune.outofcore.stream import prune_stream
 
-    result = prune_stream(source, output, pruner, **options, say=lambda text: say("note", text))
+    result = prune_stream(path, output, pruner, **options, say=lambda text: say("note", text))
     return {**_report(result), "manifest": str(_manifest(output))}
 
 

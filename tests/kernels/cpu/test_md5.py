@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphs import random_graph
 from lsprune import LSP, Graph, GraphError
 from lsprune.attributes import describe
-from lsprune.hashing import PaperThreshold, threshold
+from lsprune.hashing import PaperThreshold, paper
 from lsprune.kernels import reference
 from lsprune.kernels.cpu import md5
 from lsprune.numeric.random_numbers import ENTRY, draw
@@ -112,14 +112,14 @@ def test_nodes_packed_for_each_block_give_the_same_mask(edge_dim, monkeypatch):
     graph = random_graph(2, nodes=40, edges=600, dim=45, edge_dim=edge_dim)
     pruner = LSP.paper("t", k=4)
     ahead = pruner.mask(graph)
-    monkeypatch.setattr(threshold, "TABLE_BYTES", 0)
-    monkeypatch.setattr(threshold, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(paper, "MAX_TABLE_BYTES", 0)
+    monkeypatch.setattr(paper, "BLOCK_ROWS", 7)
     np.testing.assert_array_equal(pruner.mask(graph), ahead)
 
 
 @pytest.mark.parametrize("ahead", [True, False])
 def test_a_category_is_the_vector_it_stands_for(ahead, monkeypatch):
-    monkeypatch.setattr(threshold, "TABLE_BYTES", 1 << 20 if ahead else 0)
+    monkeypatch.setattr(paper, "MAX_TABLE_BYTES", 1 << 20 if ahead else 0)
     ends, kinds = random_graph(5, nodes=20, edges=200).ends(), (np.arange(20) % 7, np.arange(200) % 5)
     graph = Graph.from_edges(ends, num_nodes=20, x=kinds[0], edge_attr=kinds[1])
     parts = describe(graph, "out", ("owner", "edge"), seed=0)
