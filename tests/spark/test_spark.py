@@ -47,10 +47,13 @@ import pyarrow.parquet as pq  # noqa: E402
 from lsprune.cli.spark import _cause, _check_paths, _plainly  # noqa: E402
 from lsprune.outofcore import prune_stream  # noqa: E402
 from lsprune.spark import budget as budgets  # noqa: E402
-from lsprune.spark import fit_spark, plan, prune_spark, workers  # noqa: E402
+from lsprune.spark import fit_spark, prune_spark, workers  # noqa: E402
 from lsprune.spark.budget import Budget  # noqa: E402
-from lsprune.spark.frames import Values  # noqa: E402
-from lsprune.spark.tasks import OF_NEIGHBOUR, Select, _keys, packed  # noqa: E402
+from lsprune.spark.columns import AttributeColumns  # noqa: E402
+from lsprune.spark.packed_rows import pack_rows, unpack_keys  # noqa: E402
+from lsprune.spark.preparation import prepare  # noqa: E402
+from lsprune.spark.tables import GraphTables  # noqa: E402
+from lsprune.spark.tasks import NEIGHBOUR_COLUMN, Select  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
@@ -188,8 +191,7 @@ def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(session, gr
 
 def test_hubs_are_found_and_change_nothing(tables, graph):
     edges, nodes = tables
-    given = plan.Tables(edges, ("source", "target"), ATTR, (nodes, None), (None, None), (None, None))
-    ready = plan.prepared(given, LSP(k=3), "n")
+    ready = prepare(GraphTables(edges=edges, nodes=nodes, edge_attr=ATTR), LSP(k=3), "n")
     degree = np.bincount(graph.ends()[1], minlength=NODES)
     assert sorted(ready._hubs(edges, None, 80)) == np.flatnonzero(degree > 80).tolist() == [5, 6]
     assert ready._hubs(edges, None, EDGES) == []
@@ -210,7 +212,7 @@ def test_without_a_position_parallel_edges_may_be_swapped_and_nothing_else(table
 
 
 def test_keep_is_exact_when_hashes_are_refined_bit_by_bit(tables, graph, monkeypatch):
-    monkeypatch.setattr(budgets, "FEW", 0)
+    monkeypatch.setattr(budgets, "MAX_COLLECTED_OWNERS", 0)
     edges, _ = tables
     for keep in (0.02, 0.5, 0.51):
         pruner = LocalRandom(keep=keep, seed=3)
@@ -282,7 +284,7 @@ def test_an_owner_in_many_batches_is_carried(graph):
     order = np.argsort(target, kind="stable")
     a, b = graph.edge_attr[order].T
     table = pa.table({"source": source[order], "target": target[order], "a": a, "b": b, "n": order})
-    values = Values("edge_attr", ("a", "b"), 0)
+    values = AttributeColumns("edge_attr", ("a", "b"), 0)
     task = Select(pruner, Budget(4), "target", "source", ("n",), edge_attr=values, rows=1)
     found = pa.Table.from_batches(task.run(iter(table.to_batches(max_chunksize=7)))).column("n").to_numpy()
     np.testing.assert_array_equal(np.sort(found), np.flatnonzero(pruner.mask(graph)))
@@ -290,10 +292,10 @@ def test_an_owner_in_many_batches_is_carried(graph):
 
 def test_keys_of_different_widths_go_together():
     narrow, wide = np.arange(6, dtype=np.int32).reshape(2, 3), np.arange(6).reshape(2, 3) + (1 << 40)
-    one = pa.table({OF_NEIGHBOUR: pa.chunked_array([packed(narrow), packed(wide), packed(narrow)])})
-    np.testing.assert_array_equal(_keys(one.column(0), 3), np.concatenate([narrow, wide, narrow]))
-    np.testing.assert_array_equal(_keys(one.column(0).slice(1, 2), 3), np.concatenate([narrow[1:], wide[:1]]))
-    np.testing.assert_array_equal(_keys(one.column(0).slice(2, 2), 3), wide)
+    one = pa.table({NEIGHBOUR_COLUMN: pa.chunked_array([pack_rows(narrow), pack_rows(wide), pack_rows(narrow)])})
+    np.testing.assert_array_equal(unpack_keys(one.column(0), 3), np.concatenate([narrow, wide, narrow]))
+    np.testing.assert_array_equal(unpack_keys(one.column(0).slice(1, 2), 3), np.concatenate([narrow[1:], wide[:1]]))
+    np.testing.assert_array_equal(unpack_keys(one.column(0).slice(2, 2), 3), wide)
 
 
 def test_a_budget_follows_from_the_id():
