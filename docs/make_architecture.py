@@ -70,8 +70,9 @@ wherever ours do; `tests/user_plugin` proves it.
 1. `lsprune.cli.prune.prune_command` builds the pruner (`lsprune.cli.pruner_options.PrunerOptions.make`) and calls
    `lsprune.outofcore.stream.prune_stream`.
 2. `lsprune.files.open_edges` opens the input; footers, headers and manifests are checked first.
-3. Edges that come sorted by owner go through `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
-4. Otherwise the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.group_on_disk`), and the
+3. `lsprune.outofcore.stream_job.StreamJob` runs the stages. Edges that are sorted by owner go through
+   `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
+4. Otherwise (`lsprune.outofcore.stream_stages`) the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.group_on_disk`), and the
    pruner runs as in memory on arrays that live in files (`lsprune.kernels.file_arrays`), below
    `lsprune.outofcore.memory_ceiling.Ceiling`.
 5. `lsprune.outofcore.output.Output` writes the kept rows in the caller's order, with a manifest
@@ -80,10 +81,11 @@ wherever ours do; `tests/user_plugin` proves it.
 
 ## The walk on Spark
 
-1. `lsprune.spark.prune_spark` checks the tables and the workers, and fits the pruner on the tables if it is not fitted
-   (`lsprune.spark.fitting.fitted`): the same sums as in memory, added up over partitions.
-2. `lsprune.spark.plan.prepared` makes a plan from the pruner's needs: what the edges are joined with (keys of the
-   neighbour, or attributes), and how many edges each owner keeps (`lsprune.spark.budget.budget`).
+1. `lsprune.spark.prune_spark` checks the workers; `lsprune.spark.preparation.prepare` checks the tables
+   (`lsprune.spark.tables.GraphTables`), and fits the pruner on them if it is not fitted (`lsprune.spark.fitting.fit`):
+   the same sums as in memory, added up over partitions.
+2. `lsprune.spark.plan.Plan` follows the pruner's needs: what the edges are joined with (keys of the neighbour, or
+   attributes), and how many edges each owner keeps (`lsprune.spark.budget.find_budget`).
 3. Tasks select from batches sorted by owner with `lsprune.outofcore.partial_selection.Selector`, the same kernels as in
    memory; hubs are shared out over several tasks and merged exactly.
 

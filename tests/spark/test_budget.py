@@ -12,7 +12,7 @@ import pyarrow as pa
 from lsprune import LSP, LocalRandom
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.spark import budget as budgets
-from lsprune.spark.budget import Budget
+from lsprune.spark.budget import Budget, find_budget
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
@@ -33,26 +33,26 @@ def test_owners_are_counted_by_the_next_bits_of_their_hash():
     hashed = draw(3, OWNER, owner)
     prefix = int(hashed[17] >> np.uint64(48))
     batches = [pa.RecordBatch.from_pydict({"owner": part}) for part in np.array_split(owner, 7)]
-    (found,) = budgets._Prefixes(3, 32, prefix).run(iter(batches))
+    (found,) = budgets._CountDigits(3, 32, prefix).run(iter(batches))
     inside = hashed[(hashed >> np.uint64(48)) == np.uint64(prefix)]
     expected = np.bincount(((inside >> np.uint64(32)) & np.uint64(0xFFFF)).astype(int), minlength=1 << 16)
     counts = np.zeros(1 << 16, int)
-    counts[found.column("prefix").to_numpy()] = found.column("count").to_numpy()
+    counts[found.column("digit").to_numpy()] = found.column("count").to_numpy()
     np.testing.assert_array_equal(counts, expected)
     near = np.concatenate([
-        batch.column("id").to_numpy() for batch in budgets._Near(3, 16, prefix).run(iter(batches))
+        batch.column("id").to_numpy() for batch in budgets._OwnersWithPrefix(3, 16, prefix).run(iter(batches))
     ])  # fmt: skip
     assert sorted(draw(3, OWNER, near).tolist()) == sorted(inside.tolist())
 
 
 def test_the_largest_quota_is_one_more_than_the_level_where_some_is_left():
-    assert Budget(4).most == 4
-    assert Budget(4, 0, (9, 9)).most == 5
+    assert Budget(4).largest == 4
+    assert Budget(4, 0, (9, 9)).largest == 5
     assert Budget(4).of(np.arange(3)).tolist() == [4, 4, 4]
 
 
 def test_keep_is_exact_when_hashes_are_refined_bit_by_bit(tables, graph, monkeypatch, kept_by):
-    monkeypatch.setattr(budgets, "FEW", 0)
+    monkeypatch.setattr(budgets, "MAX_COLLECTED_OWNERS", 0)
     from lsprune.spark import prune_spark
 
     edges, _ = tables
@@ -63,4 +63,4 @@ def test_keep_is_exact_when_hashes_are_refined_bit_by_bit(tables, graph, monkeyp
 
 
 def test_k_needs_no_look_at_the_degrees():
-    assert budgets.budget(LSP(k=7), None)[0] == Budget(7)
+    assert find_budget(LSP(k=7).rules, None) == (Budget(7), None)

@@ -81,9 +81,9 @@ def test_the_median_comes_from_two_histograms():
     finest = fitting.column_finest(int(np.floor(np.log2(np.abs(values).max()))))
     fine = np.sort(fitting.column_fine(values, finest))
     upper, rank = np.zeros(1 << 16, np.int64), 2500
-    fitting._upper_bits(finest, values, upper)
+    fitting._add_upper_bits(finest, values, upper)
     high = int(np.searchsorted(np.cumsum(upper), rank, side="right"))
     lower = np.zeros(1 << 16, np.int64)
-    fitting._lower_bits(finest, high, values, lower)
+    fitting._add_lower_bits(finest, high, values, lower)
     low = int(np.searchsorted(np.cumsum(lower), rank - upper[:high].sum(), side="right"))
     assert ((high - (1 << 15)) << 16) + low == fine[rank]

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +27,6 @@ from lsprune import (
     Threshold,
 )
 from lsprune.baselines import Cosine, Jaccard, LocalDegree, LowDegree, Random, TopWeight
-from lsprune.errors import BipartiteWarning
 from lsprune.files import read_edges
 from lsprune.hashing import Bins, Codebook, Identity, Signs
 from lsprune.pruners import PaperLSP
@@ -205,25 +203,6 @@ def test_what_cannot_be_done_is_refused_at_once(tables, pruner, error, said):
         prune_spark(*tables, pruner, edge_attr=ATTR)
 
 
-@pytest.mark.parametrize(
-    ("change", "options", "said"),
-    [
-        (
-            ["id", "transform(x, v -> float('nan')) as x"],
-            {"edge_attr": ATTR},
-            "x must be finite in float32, got nan at id",
-        ),
-        (["id", "slice(x, 1, 2) as x"], {"edge_attr": ATTR}, "x must have 3 columns as when fitted, got 2"),
-        (["id", "id as x"], {"edge_attr": ATTR}, "x must be a vector as when fitted"),
-        (["id", "x"], {}, "edge_attr must name the columns"),
-    ],
-)
-def test_tables_must_be_like_those_that_the_pruner_was_fitted_on(tables, graph, change, options, said):
-    edges, nodes = tables
-    with pytest.raises(GraphError, match=said):
-        prune_spark(edges, nodes.selectExpr(*change), LSP(k=1).fit(graph), **options)
-
-
 def test_a_missing_package_is_named(monkeypatch, tables):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingDependency, match=r"Spark needs pandas: pip install 'lsprune\[spark\]'"):
@@ -237,11 +216,6 @@ def test_a_worker_that_came_later_without_lsprune_is_one_line_too():
     with pytest.raises(MissingDependency, match="must be installed on every worker of Spark") as error, _plainly():
         raise Late("job aborted\nTraceback ...\nModuleNotFoundError: No module named 'lsprune'\n\tat java.X")
     assert "\n" not in str(error.value)
-
-
-def test_nodes_must_be_given_where_they_are_looked_at(tables, graph):
-    with pytest.raises(GraphError, match="nodes must be a table"):
-        prune_spark(tables[0], None, Cosine(k=1))
 
 
 def test_ids_with_gaps(session, graph, kept_by):
@@ -302,15 +276,6 @@ def test_two_kinds_of_nodes_as_in_memory(session, pruner, kept_by):
             prune_spark(edges, sources, pruner, **{**options, "source": "item", "target": "user"})
         with pytest.raises(OptionError, match=r"targets \(--targets\) goes with --bipartite"):
             prune_spark(edges, sources, pruner, **{**options, "bipartite": None})
-
-
-def test_columns_that_look_like_two_kinds_are_warned_of(tables):
-    edges = tables[0].withColumnsRenamed({"source": "user", "target": "item"})
-    with pytest.warns(BipartiteWarning, match="'user' and 'item' look like two kinds"):
-        prune_spark(edges, None, LocalRandom(k=2), source="user", target="item")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", BipartiteWarning)
-        prune_spark(edges, None, LocalRandom(k=2), source="user", target="item", bipartite=False)
 
 
 def test_command_line(session, tables, graph, tmp_path):

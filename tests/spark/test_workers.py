@@ -25,7 +25,7 @@ def application(name: str) -> SimpleNamespace:
 
 
 def test_the_first_worker_that_differs_is_named(monkeypatch):
-    monkeypatch.setattr(workers, "_ASKED", set())
+    monkeypatch.setattr(workers, "_CHECKED", set())
     for answer, says in ((("b", "0.0.1", ""), "but b has 0.0.1;"), (("b", "", "No module"), "but b says: No module;")):
         monkeypatch.setattr(workers, "_answers", lambda session, answer=answer: [("a", __version__, ""), answer])
         for _ in range(2):  # asked again, for it may be put right
@@ -35,7 +35,7 @@ def test_the_first_worker_that_differs_is_named(monkeypatch):
 
 def test_an_application_in_order_is_asked_once(monkeypatch):
     asked = []
-    monkeypatch.setattr(workers, "_ASKED", set())
+    monkeypatch.setattr(workers, "_CHECKED", set())
     monkeypatch.setattr(workers, "_answers", lambda session: asked.append(1) or [("a", __version__, "")])
     for name in ("one", "one", "two", "one"):
         check_workers(application(name))

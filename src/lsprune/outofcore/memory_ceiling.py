@@ -27,7 +27,7 @@ _PROGRAM_BYTES = 96 << 20  # compiled code, buffers of the file formats, tables 
 _THREAD_BYTES = 64 << 20  # keys and attribute rows of the block that a thread works on
 _THREAD_EDGES = 1 << 18  # edges of one owner whose keys fit in _THREAD_BYTES
 _PAIRED_EDGE_BYTES = 320  # for each edge of one owner while its pairs are formed and their ranks sorted
-_NODE_BYTES = 4  # flags: which nodes had an edge, and which still have one
+_NODE_FLAG_BYTES = 4  # for each node: had it an edge, has it one left
 
 
 def resident() -> int:
@@ -78,7 +78,7 @@ class Ceiling:
     def check_graph(self, nodes: int, slots: int, pruner: PerOwner) -> None:
         """Raise OptionError if a graph of this size does not fit."""
         needs = pruner.needs
-        extra = nodes * _NODE_BYTES + slots * needs.edge_bytes + (0 if pruner.is_fitted else needs.fit_bytes)
+        extra = nodes * _NODE_FLAG_BYTES + slots * needs.edge_bytes + (0 if pruner.is_fitted else needs.fit_bytes)
         self.check(extra, f" to prune {slots:,} edges of {nodes:,} nodes with {pruner!r}")
 
     def check_owner(self, edges: int, pruner: PerOwner, edge_attr: bool) -> None:

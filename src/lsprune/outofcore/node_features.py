@@ -32,8 +32,8 @@ from lsprune.outofcore.work_folder import new_array
 
 FEATURES_FILE = "features.npy"
 _COPY_BYTES = 1 << 22  # bytes that are copied at a time
-_BLOCK_BYTES = 1 << 24  # about the bytes of features in memory at a time
-_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
+_FEATURE_BLOCK_BYTES = 1 << 24  # about the bytes of features in memory at a time
+_SCRATCH_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ def place_nodes(table: NodeTable, count: int, numbers_of: NumbersOf, out: Path) 
     name = table.columns.id
     assert name is not None
     shape = (count, *table.empty.shape[1:])
-    check_disk(out.parent, count * (_row_bytes(table.empty) + 1), _ADVICE)
+    check_disk(out.parent, count * (_row_bytes(table.empty) + 1), _SCRATCH_ADVICE)
     placed = new_array(out, shape, table.empty.dtype)
     seen = new_array(out.with_suffix(".known.npy"), (count,), np.bool_)
     first: Array | None = None
@@ -150,7 +150,7 @@ def integer_ids(block: Block, name: str) -> Array:
 
 def _block_rows(rows: int, empty: Array) -> int:
     """Return the number of rows to read at a time: `rows`, or fewer if they are wide."""
-    return max(1, min(rows, _BLOCK_BYTES // max(1, _row_bytes(empty))))
+    return max(1, min(rows, _FEATURE_BLOCK_BYTES // max(1, _row_bytes(empty))))
 
 
 def _row_bytes(empty: Array) -> int:
@@ -177,7 +177,7 @@ def _largest_id(table: NodeTable) -> int:
 def _copy(table: NodeTable, out: Path) -> Array:
     """Copy the features of a table without ids to a file, and return them memory-mapped."""
     shape = (table.count, *table.empty.shape[1:])
-    check_disk(out.parent, table.count * _row_bytes(table.empty), _ADVICE)
+    check_disk(out.parent, table.count * _row_bytes(table.empty), _SCRATCH_ADVICE)
     with create_new(out) as handle:
         write_header(handle, shape, table.empty.dtype)
         for block in table.read(True):
@@ -224,7 +224,7 @@ def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], nam
         if any(infos[array].compress_type != zipfile.ZIP_STORED for array in used):
             for array in used:
                 check_member(archive, infos[array], f"{path}: {array}")
-            check_disk(scratch, sum(infos[array].file_size for array in used), _ADVICE)
+            check_disk(scratch, sum(infos[array].file_size for array in used), _SCRATCH_ADVICE)
             return {array: _decompressed(archive, infos[array], copies[array]) for array in used}
     members = npz_members(path)
     return {array: _aligned(members[array], copies[array]) for array in used}

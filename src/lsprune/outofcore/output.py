@@ -66,9 +66,9 @@ class Output:
         if not os.access(path.parent, os.W_OK):
             raise PermissionError(13, "the folder of the output may not be written", str(path.parent))
         if is_folder and os.path.lexists(path) and not (resume and manifest_of(path).is_file()):
-            raise OptionError(f"the output must be a new folder, for the input is one, but {path} exists")
+            raise OptionError(f"the output must be a new folder because the input is a folder, but {path} exists")
         if not is_folder and path.is_dir():
-            raise OptionError(f"the output must be a file, for the input is one, but {path} is a folder")
+            raise OptionError(f"the output must be a file because the input is a file, but {path} is a folder")
         if not is_folder and _suffixes(path) != _suffixes(source):
             raise FormatError(f"{path}: the output must have the input's format, {''.join(_suffixes(source))}")
         if not is_folder and manifest_of(path).is_dir():

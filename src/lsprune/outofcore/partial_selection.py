@@ -20,6 +20,7 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.selection.choose import KeySource, choose, edge_keys
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -130,8 +131,9 @@ class Selector:
         """
         if not len(rows):
             return np.zeros(0, bool), np.zeros(0, bool)
-        loops = (rows.owner == rows.neighbour) & (self.pruner.self_loops != "edge" and not self.bipartite)
-        taken = loops & (self.pruner.self_loops == "free")
+        skipped = not loops_count(self.pruner.self_loops, bipartite=self.bipartite)
+        loops = (rows.owner == rows.neighbour) & skipped
+        taken = loops & uncounted_loops_stay(self.pruner.self_loops)
         candidates = np.flatnonzero(~loops)
         taken[candidates] = self._taken(rows if candidates.shape[0] == len(rows) else rows.take(candidates))
         may_continue = ~loops

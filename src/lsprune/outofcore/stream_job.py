@@ -17,8 +17,8 @@ from lsprune.outofcore.output import Output
 from lsprune.outofcore.stream_context import StreamContext
 from lsprune.outofcore.stream_input import InputNodes, StreamInput
 from lsprune.outofcore.stream_stages import (
-    COUNTS,
-    MASK,
+    COUNT_STAGE,
+    MASK_STAGE,
     check_resources,
     count_edges,
     group_edges,
@@ -65,14 +65,14 @@ class StreamJob:
         """Prune edges that are sorted by owner; return None if they are not, or if the pruner needs more than that."""
         context, work, pruner = self.context, self.context.work, self.context.pruner
         sizes = (nodes.sizes[0] or edges.limit(0) or 0, nodes.sizes[1] or edges.limit(1) or 0)
-        if COUNTS in work.done or not suits(pruner, edges) or not _begins_sorted(edges, context):
+        if COUNT_STAGE in work.done or not suits(pruner, edges) or not _begins_sorted(edges, context):
             return None
         context.ceiling.check_graph(context.num_nodes(sizes), 0, pruner)
         with context.stage("keys"):
             fitted = fitted_to_nodes(pruner, nodes.graph(sizes, pruner), context.runtime)
         if fitted is None:
             return None
-        context.say("the edges come by owner: one pass")
+        context.say("the edges are sorted by owner: one pass")
         num_nodes = 0 if context.two_kinds else sizes[0]
         selection = OnePass(edges, *fitted, context.rows, context.runtime, num_nodes, bipartite=context.two_kinds)
 
@@ -93,7 +93,7 @@ class StreamJob:
     def _in_stages(self, edges: EdgeFiles, nodes: InputNodes) -> FinishedRun:
         """Prune edges in any order: count, group, select, write."""
         context, work = self.context, self.context.work
-        has_mask = work.has(MASK)
+        has_mask = work.has(MASK_STAGE)
         with context.stage("scan"):
             counts = count_edges(edges, context, has_mask=has_mask)
         sizes = context.sizes(nodes.sizes, counts)
@@ -103,7 +103,7 @@ class StreamJob:
                 graph = group_edges(edges, nodes, counts, sizes, context)
             with context.stage("select"):
                 select_edges(graph, context)
-        summary = Summary(counts, context.num_nodes(sizes), work.done[MASK])
+        summary = Summary(counts, context.num_nodes(sizes), work.done[MASK_STAGE])
         with context.stage("write"):
             manifest = self._write(edges, partial(read_mask, work), lambda: summary)
         return FinishedRun(manifest, counts.has_loops, scratch_bytes)

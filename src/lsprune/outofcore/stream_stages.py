@@ -27,7 +27,7 @@ from lsprune.outofcore.work_folder import Work
 from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import BLOCK_OWNERS, group
 
-COUNTS, MASK = "scan", "mask"  # stages
+COUNT_STAGE, MASK_STAGE = "scan", "mask"
 _COPIED_COLUMNS = ("source", "target", "edge_attr")
 _PACKED_EDGES = 1 << 20  # edges whose mask is packed into bits at a time
 
@@ -39,8 +39,8 @@ def count_edges(edges: EdgeFiles, context: StreamContext, *, has_mask: bool) -> 
         has_mask: the mask is complete already, so that only the counts are needed, not the copies.
     """
     work = context.work
-    if (COUNTS in work.done) if has_mask else work.has(COUNTS):
-        return EdgeCounts(**work.done[COUNTS])
+    if (COUNT_STAGE in work.done) if has_mask else work.has(COUNT_STAGE):
+        return EdgeCounts(**work.done[COUNT_STAGE])
     context.say("reading the edges to count them")
     counter = EdgeCounter(context.runtime, skip_loops=context.skip_loops, bipartite=context.two_kinds)
     copies = _create_copies(edges, work)
@@ -50,7 +50,7 @@ def count_edges(edges: EdgeFiles, context: StreamContext, *, has_mask: bool) -> 
             file.add(getattr(batch, name))
     counts = counter.result()
     work.create("counts", counter.buckets.shape[0], np.int64)[:] = counter.buckets
-    work.finish(COUNTS, asdict(counts), "counts", *copies)
+    work.finish(COUNT_STAGE, asdict(counts), "counts", *copies)
     return counts
 
 
@@ -76,7 +76,7 @@ def check_resources(
         f"{num_nodes:,} nodes, {counts.edges:,} edges; {show_size(scratch)} of scratch files in "
         f"{work.folder}, at most {show_size(written)} of output"
     )
-    if not (work.has(MASK) or work.has(OWNED_ARRAYS[0])):
+    if not (work.has(MASK_STAGE) or work.has(OWNED_ARRAYS[0])):
         check_disk(work.folder, scratch, "--scratch DIR (scratch=) chooses another")
     if rules.keep is not None and not output.stages(work):
         check_disk(output.path.parent, int(written * rules.keep), "write to another")
@@ -118,7 +118,7 @@ def group_edges(edges: EdgeFiles, nodes: InputNodes, counts: EdgeCounts, sizes: 
 
 
 def _is_copied(name: str, work: Work) -> bool:
-    return name in work.files[COUNTS]
+    return name in work.files[COUNT_STAGE]
 
 
 def _read_ends(edges: EdgeFiles, context: StreamContext) -> Iterator[tuple[int, Array, Array]]:
@@ -136,11 +136,11 @@ def select_edges(graph: Graph, context: StreamContext) -> None:
     """Compute the mask, and store it in bits as the array "mask" of the work folder."""
     context.say("selecting")
     outcome, work = _outcome(graph, context), context.work
-    bits = work.create(MASK, -(-graph.num_edges // 8), np.uint8)
+    bits = work.create(MASK_STAGE, -(-graph.num_edges // 8), np.uint8)
     for lo in range(0, graph.num_edges, _PACKED_EDGES):
         packed = np.packbits(outcome.mask[lo : lo + _PACKED_EDGES])
         bits[lo // 8 : lo // 8 + packed.shape[0]] = packed
-    work.finish(MASK, outcome.isolated, MASK)
+    work.finish(MASK_STAGE, outcome.isolated, MASK_STAGE)
     work.drop("counts", *_COPIED_COLUMNS, *OWNED_ARRAYS, *PAIR_ARRAYS)
 
 
@@ -158,5 +158,5 @@ def _outcome(graph: Graph, context: StreamContext) -> Outcome:
 def read_mask(work: Work, first: int, last: int) -> Array:
     """Return the mask of the edges first..last."""
     lo = first // 8
-    bits = np.unpackbits(work.array(MASK)[lo : -(-last // 8)])
+    bits = np.unpackbits(work.array(MASK_STAGE)[lo : -(-last // 8)])
     return bits[first - 8 * lo : last - 8 * lo].view(bool)

@@ -1,10 +1,10 @@
-"""What a worker of Spark runs to say whether it has lsprune. Sent as code, so that it runs where lsprune is missing."""
+"""A function that a Spark worker runs to report its lsprune. Sent as code, so that it runs without lsprune."""
 
 from __future__ import annotations
 
 
 def probe(_: int) -> tuple[str, str, str]:
-    """Return (host, version of lsprune, what cannot be imported): the version is empty where something is missing."""
+    """Return (host, version of lsprune, import error); the version is empty if an import fails."""
     import importlib
     import socket
 

@@ -1,4 +1,4 @@
-"""Whether the workers have this lsprune: asked once for each application, before the first task needs it."""
+"""Check that the workers have this version of lsprune, once for each application, before the first task runs."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from lsprune.spark import probe
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-HOW = (
+_INSTALL_ADVICE = (
     "install it on each node with pip, send it along with --py-files or spark.archives (docs/scale.md), or name the "
     "Python that has it by PYSPARK_PYTHON"
 )
-_ASKED: set[tuple[str, str]] = set()  # (application, Python of its workers) that were found to be in order
+_CHECKED: set[tuple[str, str]] = set()  # (application, Python of its workers) without problems
 
 
 def check_workers(session: SparkSession) -> None:
-    """Raise MissingDependency if a worker lacks lsprune or has another version: its tasks could not run."""
+    """Raise MissingDependency if a worker has no lsprune, or another version: its tasks would fail."""
     context = session.sparkContext
     application = (str(context.applicationId), str(context.pythonExec))
-    if application in _ASKED:
+    if application in _CHECKED:
         return
     for host, version, problem in _answers(session):
         if version != __version__:
             raise MissingDependency(lacking(f"{host} has {version}" if version else f"{host} says: {problem}"))
-    _ASKED.add(application)
+    _CHECKED.add(application)
 
 
 def lacking(detail: str) -> str:
-    """One sentence for a worker without this lsprune."""
-    return f"lsprune {__version__} must be installed on every worker of Spark, but {detail}; {HOW}"
+    """Return the error message for a worker without this version of lsprune; `detail` names the worker."""
+    return f"lsprune {__version__} must be installed on every worker of Spark, but {detail}; {_INSTALL_ADVICE}"
 
 
 def _answers(session: SparkSession) -> list[tuple[str, str, str]]:
-    """What `probe` returns on as many workers as one round of tasks reaches."""
+    """Return what `probe` returns on as many workers as one round of tasks reaches."""
     pickler: Any = import_module("pyspark.cloudpickle")  # not typed
     context = session.sparkContext
     count = max(context.defaultParallelism, 1)
