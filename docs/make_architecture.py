@@ -72,9 +72,9 @@ wherever ours do; `tests/user_plugin` proves it.
 2. `lsprune.files.open_edges` opens the input; footers, headers and manifests are checked first.
 3. `lsprune.outofcore.stream_job.StreamJob` runs the stages. Edges that are sorted by owner go through
    `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
-4. Otherwise (`lsprune.outofcore.stream_stages`) the edges are counted and grouped by owner into files (`lsprune.outofcore.grouping.group_on_disk`), and the
-   pruner runs as in memory on arrays that live in files (`lsprune.kernels.file_arrays`), below
-   `lsprune.outofcore.memory_ceiling.Ceiling`.
+4. Otherwise (`lsprune.outofcore.stream_stages`) the edges are counted and grouped by owner into files
+   (`lsprune.outofcore.grouping.group_on_disk`), and the pruner runs as in memory on arrays that live in files
+   (`lsprune.kernels.file_arrays`), below `lsprune.outofcore.memory_ceiling.Ceiling`.
 5. `lsprune.outofcore.output.Output` writes the kept rows in the caller's order, with a manifest
    (`lsprune.files.manifest.Manifest`); the work folder (`lsprune.outofcore.work_folder`) holds what is needed to
    resume.

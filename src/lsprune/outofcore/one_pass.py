@@ -18,6 +18,7 @@ from lsprune.kernels import Runtime, plain
 from lsprune.outofcore.grouping import EdgeCounts
 from lsprune.outofcore.partial_selection import EdgeRows, Selector, node_keys
 from lsprune.pruners import PerOwner
+from lsprune.selection.self_loops import loops_count
 
 MAX_TABLE_FUNCTIONS = 64  # functions whose keys are computed for all nodes beforehand
 MAX_CACHED_ROWS = 1 << 16  # edges at a time: few enough that their data stays in the processor's cache
@@ -90,7 +91,7 @@ def nodes_only(
     return Graph(
         source=None, target=None, num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
         bipartite=bipartite, known=known,
-        grouped=Grouped(no_edges, pruner.rules.side, pruner.self_loops == "edge" or bipartite, 0),
+        grouped=Grouped(no_edges, pruner.rules.side, loops_count(pruner.self_loops, bipartite=bipartite), 0),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from lsprune.outofcore.grouping import EdgeCounts
 from lsprune.outofcore.memory_ceiling import Ceiling, return_freed_memory
 from lsprune.outofcore.work_folder import Work
 from lsprune.pruners import PerOwner
+from lsprune.selection.self_loops import loops_count
 
 Say = Callable[[str], None]  # called with a line of text for the user
 Sizes = tuple[int, int]  # numbers of sources and of targets; equal if these are one kind of nodes
@@ -53,7 +54,7 @@ class StreamContext:
     @property
     def skip_loops(self) -> bool:
         """Whether self-loops take no part in the selection."""
-        return self.pruner.self_loops != "edge" and not self.two_kinds
+        return not loops_count(self.pruner.self_loops, bipartite=self.two_kinds)
 
     def owners_and_neighbours(self, source: Array, target: Array) -> tuple[Array, Array]:
         """Return the owner and the neighbour of each edge."""

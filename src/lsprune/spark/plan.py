@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from lsprune.graph import oriented
 from lsprune.pruners import PerOwner
+from lsprune.selection.self_loops import loops_count
 from lsprune.spark.budget import Budget, find_budget
 from lsprune.spark.checked_table import CheckedTable, NodeTables
 from lsprune.spark.columns import column
@@ -155,8 +156,8 @@ class Plan:
 
     def _degrees(self, frame: DataFrame) -> DataFrame:
         """Return (id, degree) of every neighbour in `frame`; self-loops count if they are edges like any other."""
-        loops_count = self.bipartite or self.pruner.self_loops == "edge"
-        counts = F.lit(True) if loops_count else column(self.owner) != column(self.neighbour)
+        counted = loops_count(self.pruner.self_loops, bipartite=self.bipartite)
+        counts = F.lit(True) if counted else column(self.owner) != column(self.neighbour)
         ids = column(self.neighbour).cast("long").alias(ID_COLUMN)
         return frame.groupBy(ids).agg(F.count_if(counts).alias(DEGREE_COLUMN))
 
