@@ -248,3 +248,35 @@ def test_on_spark(mine, tables, tmp_path):
     kept, graph = json.loads(done.stdout), graph_of(tables)
     ends = np.stack(graph.ends(), axis=1)  # parallel edges with equal keys may stand in for each other
     assert kept == {name: sorted(ends[PRUNERS[name]().mask(graph)].tolist()) for name in kept}
+
+
+STUDY = """
+title = "A user's own pruners"
+dataset = "synthetic-small"
+model = "synthetic-gat-small"
+k = [2]
+seeds = 1
+epochs = 1
+methods = [
+    "unpruned",
+    { name = "rounded", pruner = "lsp", hash = "rounded:digits=0" },
+    { name = "nearest", pruner = "nearest-id", wrap = 9 },
+]
+"""
+
+
+def test_in_a_study(tmp_path):
+    pytest.importorskip("torch_geometric")
+    (tmp_path / "mine.toml").write_text(STUDY)
+    command = ["study", "run", "mine.toml", "--smoke", "--out", "results", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "lsprune", *command],
+        cwd=tmp_path, env=installed(tmp_path / "site"), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "results" / "mine-smoke.jsonl").read_text().splitlines()]
+    used = {line["run"]["method"]: line["pruner"] for line in lines}
+    assert used["unpruned"] is None
+    assert used["rounded"]["hash"] == {"name": "rounded", "digits": 0}
+    assert used["nearest"]["pruner"] == "nearest-id"
+    assert used["nearest"]["wrap"] == 9
