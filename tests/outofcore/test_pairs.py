@@ -58,5 +58,5 @@ def test_blocks_hold_both_slots_of_every_pair(tmp_path, monkeypatch, slots):
         np.testing.assert_array_equal(owned.neighbour[block], neighbour)
         seen += block.tolist()
     assert sorted(seen) == list(range(graph.num_edges))
-    count = sum(found.count for _, _, _, found in blocks.paired(None, graph.num_nodes))
+    count = sum(found.count for _, _, _, found in blocks.paired(None))
     assert count == pair_up(everybody, owned.neighbour, graph.num_nodes).count

@@ -363,7 +363,7 @@ def test_reasons_say_which_promise_an_edge_stays_for():
     gone = why(4, protected=[*other, 4, 5, 6])[taken]
     assert gone.startswith("removed to make room for edges that must stay; by the inner pruner: taken at step 1")
     assert why(6, NoEdges(), keep_connected=True)[6].startswith(f"{in_forest}; by the inner pruner: dec")
-    assert why(6, NoEdges(), min_keep=1)[6].startswith("one of the least that a node keeps; by the inner pruner")
+    assert why(6, NoEdges(), min_keep=1)[6].startswith("needed for min_keep; by the inner pruner")
     over = why(4, Random(keep=1.0), max_degree=(1, None))
     assert sorted(text.split(";")[0] for text in over.values()) == ["kept"] + ["removed by max_degree"] * 3
 

@@ -27,9 +27,7 @@ FITS = [
     LSP(k=1),
     PaperLSP(k=1, attributes=ALL, values="raw"),
     LSP(k=1, attributes=("neighbour",), hash=Threshold(), side="out"),
-    pytest.param(
-        LSP(k=1, hash=Identity()), marks=pytest.mark.xfail(reason="fit_spark returns the options, not a FittedLSP")
-    ),
+    LSP(k=1, hash=Identity()),
 ]
 
 

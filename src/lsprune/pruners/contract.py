@@ -230,7 +230,8 @@ class PerOwner(Pruner):
             quota: the most edges that each owner keeps; None for symmetric selection.
         """
         ready: PerOwner = self
-        if not self.is_fitted and has_choice(owned, quota, self.rules.k, replace=self.replace):
+        always = self.functions_needed(2) == 1  # one key orders the edges: it is made even if no owner has a choice
+        if not self.is_fitted and (always or has_choice(owned, quota, self.rules.k, replace=self.replace)):
             ready = self.fit_graph(graph, runtime)
         return ready.key_source(graph, owned, runtime)
 
