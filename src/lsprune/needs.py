@@ -59,5 +59,5 @@ class Needs:
             position=self.position or other.position, scope=wider.scope, reason=wider.reason,
             fit_edges=self.fit_edges or other.fit_edges,
             key_table=self.key_table and other.key_table, own_type=self.own_type or other.own_type,
-            edge_bytes=self.edge_bytes + other.edge_bytes, fit_bytes=max(self.fit_bytes, other.fit_bytes),
+            edge_bytes=self.edge_bytes + other.edge_bytes, fit_bytes=self.fit_bytes + other.fit_bytes,
         )  # fmt: skip

@@ -1,8 +1,8 @@
 """Classes by name: hash families, edge weights, pruners; ours, and those of plugins.
 
-A plugin is a package with an entry point in the group `lsprune.plugins` that names a function or a module. It is
-loaded when a name is not known, or when all names are listed: functions are called, modules are imported, and each
-calls `lsprune.register`.
+A plugin is a package with an entry point in the group `lsprune.plugins` that names a function or a module. Plugins are
+loaded when a name is not known, or when `lsprune methods` lists all names: functions are called, modules are imported,
+and each calls `lsprune.register`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
 from lsprune.checks import shown
-from lsprune.errors import OptionError
+from lsprune.errors import LspruneError, OptionError
 
 PLUGINS = "lsprune.plugins"  # the group of entry points
 T = TypeVar("T")
@@ -24,11 +24,16 @@ def load_plugins() -> None:
     """Load every installed plugin, once in a process."""
     if _loaded:
         return
-    _loaded.append(True)
     for entry in entry_points(group=PLUGINS):
-        plugin = entry.load()
-        if not inspect.ismodule(plugin):
-            plugin()
+        try:
+            plugin = entry.load()
+            if not inspect.ismodule(plugin):
+                plugin()
+        except LspruneError:
+            raise
+        except Exception as error:  # a plugin may raise anything
+            raise LspruneError(f"the plugin {entry.name!r} cannot be loaded: {error}") from error
+    _loaded.append(True)
 
 
 class Registry(Mapping[str, type[T]], Generic[T]):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphs import communities, random_graph
-from lsprune import LSP, Codebook, Graph, GraphError, OptionError, Random
+from lsprune import LSP, Codebook, FormatError, Graph, GraphError, OptionError, Random
 from lsprune.hashing import Auto, Identity
 from lsprune.pruners import FittedLSP, Guarded, PaperLSP
 from lsprune.pruners.fitted import LEARNED_FROM, LearnedArray
@@ -158,3 +158,28 @@ def test_the_scales_of_the_training_graphs_count():
     moved = Graph.from_edges(OTHER.ends(), num_nodes=25, x=OTHER.x + 3, edge_attr=OTHER.edge_attr)
     assert (LSP(k=2).fit(GRAPH).mask(moved) != LSP(k=2).fit(moved).mask(moved)).any()
     np.testing.assert_array_equal(LSP(k=2).fit(moved).mask(moved), LSP(k=2).mask(moved))
+
+
+def test_a_fitted_pruner_is_loaded_and_has_no_plain_data_of_its_own(tmp_path):
+    graph = random_graph(0)
+    fitted = LSP(k=2).fit(graph)
+    fitted.save(tmp_path / "fitted.npz")
+    assert FittedLSP.load(tmp_path / "fitted.npz") == fitted
+    with pytest.raises(OptionError, match="from_dict builds pruners that are not fitted"):
+        FittedLSP.from_dict(fitted.to_dict())
+
+
+def test_lsp_loads_its_presets_and_no_other_pruner(tmp_path):
+    preset = LSP.paper("p", k=2)
+    preset.save(tmp_path / "paper.npz")
+    assert LSP.load(tmp_path / "paper.npz") == preset
+    Random(keep=0.5).save(tmp_path / "random.npz")
+    with pytest.raises(FormatError, match="does not hold a valid lsp pruner: it holds random"):
+        LSP.load(tmp_path / "random.npz")
+
+
+def test_a_node_without_edges_is_explained_without_a_fit():
+    bare = Graph.from_edges(np.zeros((2, 0), int), num_nodes=2)
+    assert LSP(k=1).explain(bare, 0).edges == ()
+    alone = Graph.from_edges(np.array([[0, 1], [1, 0]]), num_nodes=3, x=np.eye(3))
+    assert LSP(k=1, hash="codebook:words=50").explain(alone, 2).edges == ()

@@ -251,7 +251,8 @@ class PerOwner(Pruner):
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
         owned = group(graph, self.rules, run)
-        ready = self if self.is_fitted else self.fit_graph(graph, run)
+        has_edges = 0 <= node < owned.indptr.shape[0] - 1 and owned.indptr[node] < owned.indptr[node + 1]
+        ready = self.fit_graph(graph, run) if (has_edges or self.replace) and not self.is_fitted else self
         source = ready.key_source(graph, owned, run)
         return explain_node(graph, self.rules, node, ready.mask_graph(graph, run).mask, owned, source, run)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, check_fitted
-from lsprune.pruners.contract import PerOwner
+from lsprune.pruners.contract import PerOwner, Pruner
+from lsprune.pruners.registry import load
 from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
@@ -163,6 +165,16 @@ class FittedLSP(PerOwner):
     ) -> FittedLSP:
         """Fit the same options again, on other graphs."""
         return self.options.fit(data, categories=categories, threads=threads, executor=executor)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Pruner:
+        """Load the pruner that `save` wrote, of whatever kind."""
+        return load(path)
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Raise OptionError: plain data has the options of a pruner and nothing that it learned."""
+        raise OptionError("from_dict builds pruners that are not fitted; use lsprune.pruners.from_dict, then fit")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data; what was learned is left out."""

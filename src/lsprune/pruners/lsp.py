@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
@@ -17,10 +18,10 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, adjusted, check_finite, fit_scales
 from lsprune.pruners.calibration import calibrated
-from lsprune.pruners.contract import LocalPruner, PerOwner, ScaleOf
+from lsprune.pruners.contract import LocalPruner, PerOwner, Pruner, ScaleOf
 from lsprune.pruners.fitted import FittedLSP, LearnedArray, view_of
 from lsprune.pruners.known_nodes import without_unknown
-from lsprune.pruners.registry import PRUNERS
+from lsprune.pruners.registry import PRUNERS, load
 from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
@@ -180,6 +181,14 @@ class LSP(LocalPruner):
         weights = None if self.weight is None else self.weight.to_dict()
         return {**super().to_dict(), "hash": self.family.to_dict(), "weights": weights}
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Pruner:
+        """Load the LSP, fitted or not, that `save` wrote; raise FormatError for another pruner."""
+        loaded = load(path)
+        if not isinstance(getattr(loaded, "options", loaded), cls):
+            raise FormatError(f"{path} does not hold a valid {cls.name} pruner: it holds {loaded.name}")
+        return loaded
+
     def fit(
         self,
         data: Any,
@@ -195,6 +204,7 @@ class LSP(LocalPruner):
                 values that `data` lacks. Default: one more than the largest in `data`.
             executor: as in `prune`; what is learned is the same on each.
 
+        >>> import numpy as np
         >>> ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
         >>> seen, rare = (Graph.from_edges(ends, x=np.array([0, 1, 2, last])) for last in (1, 5))
         >>> LSP(keep=0.5).fit(seen, categories={"x": 6}).mask(rare).shape
