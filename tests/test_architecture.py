@@ -94,7 +94,7 @@ def has_code(path: Path) -> bool:
     return any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in body)
 
 
-def test_of(path: Path) -> Path:
+def path_of_test(path: Path) -> Path:
     """Where the tests of a module are: `tests/hashing/test_signs.py` for `hashing/signs.py`."""
     where = path.relative_to(SRC)
     if where.name != "__init__.py":
@@ -109,5 +109,5 @@ WITHOUT_TEST = {"_version.py", "__main__.py", "__init__.py"}
 def test_every_module_has_a_test_of_its_name(path):
     if str(path.relative_to(SRC)) in WITHOUT_TEST or (path.name == "__init__.py" and not has_code(path)):
         return
-    text = test_of(path).read_text() if test_of(path).exists() else ""
-    assert "def test_" in text, f"{test_of(path).relative_to(TESTS.parent)} is missing or has no test"
+    text = path_of_test(path).read_text() if path_of_test(path).exists() else ""
+    assert "def test_" in text, f"{path_of_test(path).relative_to(TESTS.parent)} is missing or has no test"

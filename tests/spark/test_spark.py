@@ -40,7 +40,7 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
 import pyarrow as pa  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 
-from lsprune.cli.spark import _cause, _check_paths, _plainly  # noqa: E402
+from lsprune.cli.spark import _plainly  # noqa: E402
 from lsprune.outofcore import prune_stream  # noqa: E402
 from lsprune.spark import fit_spark, prune_spark  # noqa: E402
 
@@ -362,21 +362,3 @@ def test_the_benchmark_prints_every_figure_at_a_tiny_size(session, capsys):
         capsys.readouterr().out, ("Spark  ", "Spark, cost of an edge", "Spark, shuffled", "memory  ", "Spark / memory")
     )
     assert session.range(3).count() == 3  # the session goes on
-
-
-def test_the_innermost_cause_is_what_is_said():
-    lines = [
-        "An error occurred while calling o30.parquet.",
-        ": org.X: job failed",
-        "at y",
-        "Caused by: E: a.parquet is not",
-    ]
-    assert _cause(lines) == "E: a.parquet is not"
-    assert _cause(lines[:2]) == ": org.X: job failed"
-    assert _cause(["[NO_FILE] there is none"]) == "[NO_FILE] there is none"
-
-
-def test_a_link_to_nothing_is_in_the_way_before_any_work(tmp_path):
-    (tmp_path / "out").symlink_to("absent")
-    with pytest.raises(OptionError, match="must not exist yet"):
-        _check_paths(str(tmp_path / "out"))

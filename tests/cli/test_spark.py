@@ -1,0 +1,52 @@
+"""`lsprune spark-prune`: options, errors of Spark in one line, and outputs that are in the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lsprune import LSP, OptionError
+from lsprune.cli.pruner_options import PrunerOptions
+from lsprune.cli.spark import TableOptions, _cause, _check_paths, _pruner
+from lsprune.errors import FormatError
+from lsprune.graph import Graph
+
+
+def test_columns_are_named_as_the_library_takes_them():
+    keywords = TableOptions(source="user", target="item", edge_attr="w,t", x="a,b", position="n").keywords()
+    assert (keywords["source"], keywords["target"], keywords["position"]) == ("user", "item", "n")
+    assert (keywords["edge_attr"], keywords["features"]) == (("w", "t"), ("a", "b"))
+    assert TableOptions().keywords()["features"] is None
+
+
+def test_a_fitted_pruner_comes_alone(tmp_path):
+    graph = Graph.from_edges(np.array([[0, 1, 2], [2, 2, 1]]), x=np.eye(3))
+    fitted = LSP(k=1).fit(graph)
+    fitted.save(tmp_path / "fitted.npz")
+    assert _pruner(PrunerOptions(), tmp_path / "fitted.npz") == fitted
+    assert _pruner(PrunerOptions(k=2), None) == LSP(k=2)
+    with pytest.raises(OptionError, match="fitted must come alone: k is in the saved pruner already"):
+        _pruner(PrunerOptions(k=2), tmp_path / "fitted.npz")
+
+
+def test_inputs_must_be_there(tmp_path):
+    with pytest.raises(FormatError, match="absent: no such file or folder"):
+        _check_paths(str(tmp_path / "out"), str(tmp_path / "absent"))
+
+
+def test_the_innermost_cause_is_what_is_said():
+    lines = [
+        "An error occurred while calling o30.parquet.",
+        ": org.X: job failed",
+        "at y",
+        "Caused by: E: a.parquet is not",
+    ]
+    assert _cause(lines) == "E: a.parquet is not"
+    assert _cause(lines[:2]) == ": org.X: job failed"
+    assert _cause(["[NO_FILE] there is none"]) == "[NO_FILE] there is none"
+
+
+def test_a_link_to_nothing_is_in_the_way_before_any_work(tmp_path):
+    (tmp_path / "out").symlink_to("absent")
+    with pytest.raises(OptionError, match="must not exist yet"):
+        _check_paths(str(tmp_path / "out"))
