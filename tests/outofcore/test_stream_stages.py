@@ -56,7 +56,7 @@ def test_counts_are_those_of_the_graph_and_made_once(tmp_path, rows, form):
     run.said.clear()
     assert count_edges(run.edges, run.context, has_mask=False) == run.counts and not run.said
     copies = {"edge_attr"} if form == "npz" else {"source", "target"}  # what is slow to read again
-    assert copies <= {name.partition(".")[0] for name in run.work.files[stream_stages.COUNTS]}
+    assert copies <= {name.partition(".")[0] for name in run.work.files[stream_stages.COUNT_STAGE]}
 
 
 @pytest.mark.parametrize("form", ["npz", "txt"])
@@ -79,7 +79,7 @@ def test_the_mask_is_that_of_memory_and_scratch_files_are_dropped(tmp_path, prun
     expected = pruner.mask(GRAPH)
     for first, last in ((0, 150), (0, 7), (3, 90), (149, 150), (5, 5)):
         np.testing.assert_array_equal(read_mask(run.work, first, last), expected[first:last])
-    assert run.work.done[stream_stages.MASK] == pruner.mask_graph(GRAPH, run.context.runtime).isolated
+    assert run.work.done[stream_stages.MASK_STAGE] == pruner.mask_graph(GRAPH, run.context.runtime).isolated
     left = {path.name for path in tmp_path.iterdir()}
     assert not {"counts.npy", "edge_attr", *(f"{name}.npy" for name in stream_stages.OWNED_ARRAYS)} & left
 
