@@ -76,7 +76,7 @@ def test_it_runs_on_a_gpu(name, capsys):
     if not torch.cuda.is_available():
         pytest.skip("there is no CUDA device")
     script(name, *TINY[name], "--executor", "gpu")
-    figures(capsys.readouterr().out, FIGURES[name])
+    assert set(figures(capsys.readouterr().out, FIGURES[name])) == set(FIGURES[name])
 
 
 def test_a_graph_past_32_bits_is_checked_against_memory(tmp_path, capsys):
@@ -87,7 +87,7 @@ def test_a_graph_past_32_bits_is_checked_against_memory(tmp_path, capsys):
 
 def test_the_runner_knows_every_benchmark():
     assert set(TINY) == {path.stem for path in FOLDER.glob("*.py")} - {"run", "common", "graphs"}
-    assert set(TINY) == {*FIGURES, "spark"}  # tests/test_scale_spark.py has a session for the latter
+    assert set(TINY) == {*FIGURES, "spark"}  # tests/spark/test_spark.py has a session for the latter
 
 
 def test_the_runner_goes_on_after_a_failure_and_says_so_at_the_end(tmp_path, monkeypatch, capfd):

@@ -20,7 +20,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 import pytest
-from golden_masks import CONFIGURATIONS, FILE, MACHINE, digest_of, golden_graph, graph_named, known, main, promised
+from golden_graphs import graph_named
+from golden_masks import CONFIGURATIONS, FILE, MACHINE, digest_of, known, main, promised
 from pyarrow import parquet
 
 import lsprune
@@ -30,8 +31,6 @@ from lsprune.outofcore import memory_ceiling as memory
 from lsprune.outofcore.stream import prune_stream
 from lsprune.pruners import Pruner
 from lsprune.weights import WEIGHTS, Weight, weight
-
-__all__ = ["golden_graph"]  # other tests use it
 
 GOLDEN = known()
 

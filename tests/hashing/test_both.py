@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from golden_masks import golden_graph
+from golden_graphs import golden_graph
 
 from graphs import STEPS, keys_of, random_graph, reordered
 from lsprune import LSP, Graph, GraphError, OptionError, load

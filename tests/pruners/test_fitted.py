@@ -93,7 +93,7 @@ def test_what_was_not_learned_must_be_learned_first():
 def test_options_are_seen_through():
     pruner = LSP(keep=0.3, side="out", symmetric="union", self_loops="drop", pooled=True, seed=7)
     fitted = pruner.fit(GRAPH)
-    for name in ("keep", "k", "side", "symmetric", "self_loops", "pooled", "seed", "name", "about", "replace"):
+    for name in ("keep", "k", "side", "symmetric", "self_loops", "seed", "name", "about", "replace"):
         assert getattr(fitted, name) == getattr(pruner, name)
     assert fitted.rules is fitted.options and fitted.to_dict() == pruner.to_dict()
     assert repr(LSP(k=2).fit(GRAPH)) == "LSP(k=2).fit(...)"

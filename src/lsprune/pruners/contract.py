@@ -185,6 +185,21 @@ class PerOwner(Pruner):
         """The budget and the other options that selection follows."""
 
     @property
+    def side(self) -> str:
+        """Which end of an edge owns it."""
+        return self.rules.side
+
+    @property
+    def symmetric(self) -> str | None:
+        """How the two directions of an edge are kept together."""
+        return self.rules.symmetric
+
+    @property
+    def self_loops(self) -> str:
+        """What becomes of self-loops."""
+        return self.rules.self_loops
+
+    @property
     def replace(self) -> bool:
         """Whether a step may take an edge that an earlier step took."""
         return False

@@ -90,21 +90,6 @@ class FittedLSP(PerOwner):
         return self.options
 
     @property
-    def side(self) -> str:
-        """Which end of an edge owns it."""
-        return self.options.side
-
-    @property
-    def symmetric(self) -> str | None:
-        """How the two directions of an edge are kept together."""
-        return self.options.symmetric
-
-    @property
-    def self_loops(self) -> str:
-        """What becomes of self-loops."""
-        return self.options.self_loops
-
-    @property
     def k(self) -> int | None:
         """The most edges an owner keeps, if that is the budget."""
         return self.options.k
@@ -113,11 +98,6 @@ class FittedLSP(PerOwner):
     def keep(self) -> float | None:
         """The share of edges to keep, if that is the budget."""
         return self.options.keep
-
-    @property
-    def pooled(self) -> bool:
-        """Whether `keep` is met over all graphs together."""
-        return self.options.pooled
 
     @property
     def seed(self) -> int:

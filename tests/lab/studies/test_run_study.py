@@ -111,7 +111,8 @@ def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path):
     workers = [int(parent.stdout.readline()) for _ in range(2)]
     try:
         parent.kill()
-        parent.communicate(timeout=60)  # to the end of what they write: as long as one of them lives, there is none
+        parent.communicate(timeout=60)  # raises TimeoutExpired as long as a worker lives and could write
+        assert parent.returncode == -signal.SIGKILL
     finally:
         for worker in workers:
             with contextlib.suppress(ProcessLookupError):
