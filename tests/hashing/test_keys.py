@@ -46,10 +46,10 @@ def test_quanta_that_are_kept_give_the_same_projections(monkeypatch):
     view = view_of(LSP(k=40), random_graph(0, nodes=30, dim=9), 40)
     weights = np.random.default_rng(1).integers(-99, 100, (8, 9)).astype(np.int16)
     part, scale = view.parts["neighbour"], view.scales["neighbour"]
-    assert view.functions > keys.MAX_UNCACHED_STEPS
+    assert view.functions > keys.MAX_UNCACHED_FUNCTIONS
     kept = project(view, part, scale, weights, width=8).copy()
     assert quantised(view, "neighbour") is quantised(view, "neighbour")
-    monkeypatch.setattr(keys, "MAX_UNCACHED_STEPS", 10**6)
+    monkeypatch.setattr(keys, "MAX_UNCACHED_FUNCTIONS", 10**6)
     np.testing.assert_array_equal(project(view, part, scale, weights, width=8), kept)
 
 

@@ -13,7 +13,7 @@ from graphs import ALL_PRUNERS, name_of
 from lsprune import LSP, First, Graph, Guarded, LocalRandom, OptionError, Projection, Threshold
 from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, NoEdges, TopWeight
 from lsprune.hashing import Bins, Both, Codebook, Identity, PaperThreshold, Signs, Structure
-from lsprune.hashing.base import STEPS, NodeKeys
+from lsprune.hashing.base import BLOCK_FUNCTIONS, NodeKeys
 from lsprune.kernels import runtime
 from lsprune.needs import Needs
 from lsprune.outofcore.partial_selection import EdgeRows, Selector, fitted_needs, node_keys, per_owner
@@ -234,8 +234,8 @@ def test_keys_of_some_nodes_are_those_of_the_whole_table(pruner, category):
     some = np.random.default_rng(0).permutation(30)[:11]
     found = node_keys(fitted, some, graph.x[some], 0, 20, 20, RUN, degree=degree[some])
     assert found.shape == (11, 20)
-    for first in range(0, 20, STEPS):
-        count = min(STEPS, 20 - first)
+    for first in range(0, 20, BLOCK_FUNCTIONS):
+        count = min(BLOCK_FUNCTIONS, 20 - first)
         keys = source.keys(first, count, 20)
         whole = np.zeros((30, count), np.int64)
         whole[owned.neighbour] = edge_keys(keys, owned, 0, 30, count)  # of the nodes that are a neighbour at all

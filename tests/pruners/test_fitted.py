@@ -13,7 +13,7 @@ from lsprune.hashing import Auto, Identity
 from lsprune.pruners import FittedLSP, Guarded, PaperLSP
 from lsprune.pruners.fitted import LEARNED_FROM, LearnedArray
 from lsprune.weights import Degree, Similarity
-from lsprune.weights.surroundings import ROLE
+from lsprune.weights.surroundings import SIMILARITY_ROLE
 
 GRAPH = random_graph(0, nodes=20, edges=200, edge_dim=3)
 OTHER = random_graph(1, nodes=25, edges=150, edge_dim=3)
@@ -136,7 +136,7 @@ def test_needs_are_those_of_the_parts_that_were_there():
     needs = LSP(k=2).fit(nodes_only).needs
     assert needs.neighbour and not needs.edge and needs.by_neighbour
     similar = LSP(k=2, hash="identity", weights="similarity").fit(communities()[0])
-    assert [role for role, _ in similar.scales] == [ROLE]
+    assert [role for role, _ in similar.scales] == [SIMILARITY_ROLE]
     assert similar.needs.scope == "neighbourhood"
 
 

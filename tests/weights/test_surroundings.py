@@ -46,7 +46,7 @@ def test_cosines_are_those_of_a_plain_loop():
 def test_rows_of_nodes_are_centred_so_that_what_all_share_does_not_count():
     graph, kind = communities(width=12)
     fitted = LSP(k=1, hash="identity", weights="similarity").fit(graph)
-    scale = dict(fitted.scales)[module.ROLE]
+    scale = dict(fitted.scales)[module.SIMILARITY_ROLE]
     view = view_of(LSP(k=1, hash="identity", weights="similarity"), graph)
     rows = node_rows(view, node_part(graph, "in", 0, scale=scale), scale)
     assert rows.dtype == np.int8 and rows.shape == (240, 12)
@@ -62,7 +62,7 @@ def test_without_noise_cosines_are_those_of_the_whole_graph_and_noise_changes_th
     slots = np.arange(0, owned.neighbour.size, 7)
     noisy = noisy_cosines(graph, owned, "in", slots, 0, run)
     fitted = LSP(k=1, hash="identity", weights="similarity").fit(graph)
-    scale = dict(fitted.scales)[module.ROLE]
+    scale = dict(fitted.scales)[module.SIMILARITY_ROLE]
     view = fitted.view(graph, owned, 1, run)
     rows = node_rows(view, node_part(graph, "in", 0, scale=scale), scale)
     np.testing.assert_array_equal(noisy(0.0), cosines(surroundings(rows, owned, run), owned, run)[slots])
@@ -86,6 +86,6 @@ def test_nodes_of_one_kind_with_attributes_can_be_compared():
     for some, says in ((two, "one kind of nodes"), (bare, "needs node attributes")):
         with pytest.raises(GraphError, match=says):
             node_part(some, "in", 0)
-    scale = dict(LSP(k=1, hash="identity", weights="similarity").fit(graph).scales)[module.ROLE]
+    scale = dict(LSP(k=1, hash="identity", weights="similarity").fit(graph).scales)[module.SIMILARITY_ROLE]
     with pytest.raises(GraphError, match="x must have 12 columns as when fitted, got 5"):
         node_part(communities(30, width=5)[0], "in", 0, scale=scale)

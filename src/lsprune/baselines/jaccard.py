@@ -11,7 +11,7 @@ from lsprune.checks import check_flag, set_whole
 from lsprune.common_neighbours import OVERLAP_EDGE_BYTES, overlaps
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing.base import STEPS
+from lsprune.hashing.base import BLOCK_FUNCTIONS
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import MINHASH, draw
@@ -79,8 +79,8 @@ class Jaccard(LocalPruner):
     def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
         """Return the number of equal min-hashes of owner and neighbour for every slot, computed 16 hashes at a time."""
         counts, module = runtime.zeros(owned.neighbour.shape[0], np.int32), runtime.module
-        for first in range(0, self.hashes, STEPS):
-            width = min(STEPS, self.hashes - first)
+        for first in range(0, self.hashes, BLOCK_FUNCTIONS):
+            width = min(BLOCK_FUNCTIONS, self.hashes - first)
             table, minima = (runtime.zeros((nodes, width), np.uint32) for _ in range(2))
             minima[:] = EMPTY_SET_HASH
 

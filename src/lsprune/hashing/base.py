@@ -19,7 +19,7 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import LOG_KEY_UNIT
 
-STEPS = 16  # functions computed at a time: their int32 keys fill a cache line
+BLOCK_FUNCTIONS = 16  # functions computed at a time: their int32 keys fill a cache line
 LEARN_BYTES = 1 << 30  # memory to learn from up to a million rows
 
 

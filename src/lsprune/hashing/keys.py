@@ -10,14 +10,14 @@ import numpy as np
 
 from lsprune.attributes import Part, SparseRows
 from lsprune.graph import Array
-from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys, View
+from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, Keys, NodeKeys, View
 from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, check_row, not_finite
 from lsprune.kernels.threads import spans
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS, log_times
 
 TABLE_ROWS = 1 << 14  # rows of a table computed at a time
-MAX_UNCACHED_STEPS = 2 * STEPS  # with more, attributes are quantised once and not for every block of functions
+MAX_UNCACHED_FUNCTIONS = 2 * BLOCK_FUNCTIONS  # with more, attributes are quantised once, not for every block
 MAX_SUM_COLUMNS = 1 << 10  # of the sums of edge attributes, about
 NO_KEY = 2**31 - 1  # means "no edge" in kernels: all int32 keys are smaller
 
@@ -39,7 +39,7 @@ def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int 
     shape = (part.rows.count, width or weights.shape[0])
     out = _reused_table(view, shape) if fits_int32 else view.runtime.zeros(shape, np.int64)
     role = next((name for name, candidate in view.parts.items() if candidate is part), None)
-    if fits_int32 and role is not None and view.functions > MAX_UNCACHED_STEPS:
+    if fits_int32 and role is not None and view.functions > MAX_UNCACHED_FUNCTIONS:
         q, project_quanta = quantised(view, role), view.runtime.module.project_quanta
         view.runtime.spread(part.rows.count, lambda lo, hi: project_quanta(q[lo:hi], weights, out[lo:hi]), BLOCK_ROWS)
         return out

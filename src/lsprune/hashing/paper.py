@@ -15,7 +15,7 @@ from lsprune.attributes import PARTS
 from lsprune.checks import check_choice
 from lsprune.errors import OptionError
 from lsprune.graph import Array
-from lsprune.hashing.base import STEPS, EdgeKeys, Keys, View
+from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, Keys, View
 from lsprune.hashing.keys import NO_KEY
 from lsprune.hashing.projection import WEIGHT_FRACTION_BITS, Projection
 from lsprune.hashing.threshold import Bits, Threshold, keys_of_bits
@@ -25,7 +25,7 @@ from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import AFFINE, below, draw, mix64
 
 PRIME = 2**31 - 1
-MD5_LANES = STEPS  # functions whose MD5 digests are computed side by side
+MD5_LANES = BLOCK_FUNCTIONS  # functions whose MD5 digests are computed side by side
 MAX_SHARED_ENTRIES = 1 << 24  # in the signature that all functions of digest="affine" share
 MAX_TABLE_BYTES = 1 << 29  # the bits of all nodes are packed once if the table is no larger
 assert PRIME <= NO_KEY

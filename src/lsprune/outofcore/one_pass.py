@@ -13,7 +13,7 @@ import numpy as np
 
 from lsprune.files import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, Owned, oriented
-from lsprune.hashing.base import STEPS, NodeKeys
+from lsprune.hashing.base import BLOCK_FUNCTIONS, NodeKeys
 from lsprune.kernels import Runtime, plain
 from lsprune.outofcore.grouping import EdgeCounts
 from lsprune.outofcore.partial_selection import EdgeRows, Selector, node_keys
@@ -63,11 +63,11 @@ def _key_table(pruner: PerOwner, graph: Graph, runtime: Runtime) -> KeysOf | Non
     assert graph.grouped is not None
     count, tables = pruner.functions_needed(pruner.rules.k or 0), []
     source = pruner.key_source(graph, graph.grouped.owned, runtime)
-    for first in range(0, count, STEPS):
-        keys = source.keys(first, min(STEPS, count - first), count)
+    for first in range(0, count, BLOCK_FUNCTIONS):
+        keys = source.keys(first, min(BLOCK_FUNCTIONS, count - first), count)
         if not isinstance(keys, NodeKeys):
             return None
-        tables.append(keys.table if count <= STEPS else keys.table.copy())  # the next block may overwrite it
+        tables.append(keys.table if count <= BLOCK_FUNCTIONS else keys.table.copy())  # the next block may overwrite it
     if not tables:  # k=0: no keys are needed
         return lambda ids: np.zeros((ids.shape[0], 0), np.int64)
     return lambda ids: np.concatenate([table.take(ids, axis=0) for table in tables], axis=1)[:, :count]

@@ -15,7 +15,7 @@ import numpy as np
 
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned, oriented
-from lsprune.hashing.base import STEPS, EdgeKeys, NodeKeys
+from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, NodeKeys
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.pruners import PerOwner, Pruner
@@ -90,8 +90,8 @@ def node_keys(
     rows = EdgeRows(owner=ids, neighbour=ids, quota=ids, x_neighbour=x, degree=degree)
     graph, owned = _partial_graph(rows, np.arange(len(rows) + 1), pruner.side)
     source, blocks = pruner.key_source(graph, owned, runtime), [np.empty((len(rows), 0), np.int32)]
-    for start in range(first, first + count, STEPS):
-        steps = min(STEPS, first + count - start)
+    for start in range(first, first + count, BLOCK_FUNCTIONS):
+        steps = min(BLOCK_FUNCTIONS, first + count - start)
         keys = source.keys(start, steps, total)
         blocks.append(keys.table[:, :steps].copy() if isinstance(keys, NodeKeys) else keys.of(0, len(rows)))
     return np.concatenate(blocks, axis=1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lsprune.files import EdgeFiles
 from lsprune.graph import Array, Graph, Grouped, oriented
-from lsprune.hashing.keys import MAX_UNCACHED_STEPS
+from lsprune.hashing.keys import MAX_UNCACHED_FUNCTIONS
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.append_file import AppendFile
 from lsprune.outofcore.grouping import OWNED_ARRAYS, BatchedEdges, EdgeCounter, EdgeCounts, group_on_disk
@@ -89,7 +89,7 @@ def _scratch_bytes(edges: EdgeFiles, width: int, counts: EdgeCounts, num_nodes: 
     groupings = 2 if context.pruner.symmetric else 1
     slot_bytes = groupings * (2 + 2 * (id_bytes + position_bytes)) + 1
     k = context.pruner.rules.k
-    quantised = 0 if k is not None and k <= MAX_UNCACHED_STEPS else width
+    quantised = 0 if k is not None and k <= MAX_UNCACHED_FUNCTIONS else width
     edge_bytes, node_bytes = 2 + attribute_bytes(edges), 8 * 12 + quantised
     return counts.slots * slot_bytes + counts.edges * edge_bytes + num_nodes * node_bytes
 

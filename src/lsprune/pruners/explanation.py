@@ -8,7 +8,7 @@ import numpy as np
 
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned, oriented
-from lsprune.hashing.base import STEPS
+from lsprune.hashing.base import BLOCK_FUNCTIONS
 from lsprune.kernels import Runtime
 from lsprune.selection.budget import quotas
 from lsprune.selection.choose import KeySource, choose, edge_keys
@@ -86,7 +86,7 @@ def explain_node(
     start, stop = int(owned.indptr[node]), int(owned.indptr[node + 1])
     base = neighbour_base_of_owner(graph, rules.side)
     ranks = choose(owned, mine, source, base, rules.seed, run, ranked=True)[start:stop]
-    shown = (1 if source.bottom else min(steps, STEPS)) if stop > start else 0
+    shown = (1 if source.bottom else min(steps, BLOCK_FUNCTIONS)) if stop > start else 0
     keys = (
         edge_keys(source.keys(0, shown, steps), owned, node, node + 1, shown)
         if shown

@@ -24,7 +24,7 @@ from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 from lsprune.weights.base import PerEdge, add_offsets
-from lsprune.weights.surroundings import ROLE
+from lsprune.weights.surroundings import SIMILARITY_ROLE
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -65,7 +65,7 @@ class FittedLSP(PerOwner):
     learned: LearnedArray | None = None
 
     def __post_init__(self) -> None:
-        hashed = [role for role, _ in self.scales if role != ROLE]
+        hashed = [role for role, _ in self.scales if role != SIMILARITY_ROLE]
         family, weight = self.options.family, self.options.weight
         if self.options.chosen_by_fit or (family.needs_attributes and not hashed):
             raise OptionError("hash must be the one that the pruner was fitted with; fit it again")
@@ -112,7 +112,7 @@ class FittedLSP(PerOwner):
     @property
     def needs(self) -> Needs:
         """Say what is needed of a graph, now that the parts that are hashed are known."""
-        return self.options.needs_of(tuple(role for role, _ in self.scales if role != ROLE))
+        return self.options.needs_of(tuple(role for role, _ in self.scales if role != SIMILARITY_ROLE))
 
     def functions_needed(self, steps: int) -> int:
         """Return how many functions' keys decide the first `steps` steps."""
@@ -169,7 +169,7 @@ class FittedLSP(PerOwner):
 
     def fitted_parts(self, graph: Graph) -> dict[str, Part]:
         """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
-        hashed = {role: scale for role, scale in self.scales if role != ROLE}
+        hashed = {role: scale for role, scale in self.scales if role != SIMILARITY_ROLE}
         parts = self.options.parts(graph, tuple(hashed), category_sizes(self.scales)) if hashed else {}
         check_fitted(parts, hashed)
         return parts
@@ -214,7 +214,7 @@ def view_of(
         steps: number of steps that some owner takes. needs_all: it says nothing about how many functions are needed.
         occurring: describe only category values that occur, see `attributes.describe`.
     """
-    sizes, hashed = category_sizes(scales), {role: scale for role, scale in scales if role != ROLE}
+    sizes, hashed = category_sizes(scales), {role: scale for role, scale in scales if role != SIMILARITY_ROLE}
     parts = options.parts(graph, tuple(hashed), sizes, occurring) if options.family.needs_attributes else {}
     check_fitted(parts, hashed)
     total = options.k or steps

@@ -26,7 +26,7 @@ from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
 from lsprune.weights import Weight, weight
-from lsprune.weights.surroundings import ROLE
+from lsprune.weights.surroundings import SIMILARITY_ROLE
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -291,14 +291,14 @@ class LSP(LocalPruner):
         if not state:
             return self
         state = state["scales"]
-        hashed = {role: values for role, values in state.items() if role != ROLE}
+        hashed = {role: values for role, values in state.items() if role != SIMILARITY_ROLE}
         scales = read_scales(hashed, arrays, PARTS, unit=self.normalised)
         learned = read_small(arrays, "learned") if "learned" in arrays else None
         dims = {role: scale.dim for role, scale in scales.items()}
         if hashed and (problem := self.family.learned_problem(learned, dims)):
             raise FormatError(problem)
-        if ROLE in state:
-            scales |= read_scales({ROLE: state[ROLE]}, arrays, (ROLE,), unit=True)
+        if SIMILARITY_ROLE in state:
+            scales |= read_scales({SIMILARITY_ROLE: state[SIMILARITY_ROLE]}, arrays, (SIMILARITY_ROLE,), unit=True)
         kept = None if learned is None else LearnedArray.of(learned)
         return FittedLSP(options=self, scales=tuple(scales.items()), learned=kept)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lsprune.graph import Array, Owned
-from lsprune.hashing.base import STEPS, EdgeKeys, Keys, NodeKeys
+from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, Keys, NodeKeys
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 from lsprune.selection.owners import BLOCK_OWNERS, over_owners
@@ -88,8 +88,8 @@ def choose(
             taken[owned.indptr[lo] : owned.indptr[hi]] = np.repeat(degree <= quota[lo:hi], degree)
         return ranks if ranked else taken
     by_functions = needed if source.functions is None else min(needed, source.functions)
-    for first in range(0, by_functions, STEPS):
-        count = min(STEPS, by_functions - first)
+    for first in range(0, by_functions, BLOCK_FUNCTIONS):
+        count = min(BLOCK_FUNCTIONS, by_functions - first)
         _choose_block(owned, quota, source, bases, start, runtime, ranked, first, count, needed, taken)
         if ranked:
             runtime.spread(slots, lambda lo, hi, first=first: _store_ranks(taken[lo:hi], first, ranks[lo:hi]))  # type: ignore[misc]

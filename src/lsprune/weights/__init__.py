@@ -48,6 +48,8 @@ def weight(spec: Any) -> Weight | None:
 def _table(text: str) -> dict[str, Any]:
     """Return the table of a name or short form; "edge", "edge:2" and "neighbour:0" stand for `Column`."""
     match = _COLUMN_SPEC.fullmatch(text)
+    if match is None and text.partition(":")[0] in ("edge", "neighbour"):
+        raise OptionError(f"weights must name a column by its number from 0, such as edge:2, got {shown(text)}")
     if match is None or (match[1] == "neighbour" and match[2] is None):
         return parse_spec(text)
     return {"name": Column.name, "part": match[1], "column": None if match[2] is None else int(match[2])}

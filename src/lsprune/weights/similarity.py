@@ -15,7 +15,7 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
 from lsprune.numeric.weighted_sampling import FRACTION_BITS
 from lsprune.weights.base import PerEdge, Weight
-from lsprune.weights.surroundings import COSINE_BITS, ROLE, cosines, node_part, node_rows, surroundings
+from lsprune.weights.surroundings import COSINE_BITS, SIMILARITY_ROLE, cosines, node_part, node_rows, surroundings
 
 DOUBLINGS = 16  # how often the weight doubles from cosine 0 to cosine 1
 
@@ -43,8 +43,8 @@ class Similarity(Weight):
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
         """Return the scale of the node attributes that are compared."""
         part = node_part(graph, side, seed, size=sizes.get("neighbour"))
-        scales = fit_scales({ROLE: part}, unit=True, runtime=runtime)
-        if graph.num_edges > 1 and not any(scales[ROLE].spread):
+        scales = fit_scales({SIMILARITY_ROLE: part}, unit=True, runtime=runtime)
+        if graph.num_edges > 1 and not any(scales[SIMILARITY_ROLE].spread):
             warn("all nodes have the same attributes: no neighbour is more similar than another", ConstantWarning)
         return scales
 
@@ -54,12 +54,12 @@ class Similarity(Weight):
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
         """Raise GraphError if there are no node attributes to compare, or they are not finite."""
-        check_finite({ROLE: node_part(graph, side, seed, scale=scales.get(ROLE))}, runtime)
+        check_finite({SIMILARITY_ROLE: node_part(graph, side, seed, scale=scales.get(SIMILARITY_ROLE))}, runtime)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return 16 times the cosine of the surroundings of owner and neighbour, for every slot."""
-        part = node_part(graph, side, view.seed, scale=scales[ROLE])
-        rows = node_rows(view, part, scales[ROLE])
+        part = node_part(graph, side, view.seed, scale=scales[SIMILARITY_ROLE])
+        rows = node_rows(view, part, scales[SIMILARITY_ROLE])
         similarity = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
 
         def block(lo: int, hi: int) -> Array:

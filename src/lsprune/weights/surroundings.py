@@ -25,7 +25,7 @@ from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.quantisation import Scale, check_fitted, fit_scales
 from lsprune.numeric.random_numbers import NOISE, draw
 
-ROLE = "alike"  # name under which `fit` stores the scale of the rows that are compared
+SIMILARITY_ROLE = "alike"  # name under which `fit` stores the scale of the rows that are compared
 COSINE_BITS = 28  # fraction bits of a cosine
 MAX_NEIGHBOURS = 1 << 8  # neighbours per node that `fit` samples to compare cosines with and without noise
 _BLOCK_SLOTS = 1 << 13  # slots a thread takes at a time
@@ -50,7 +50,7 @@ def node_part(graph: Graph, side: str, seed: int, *, size: int | None = None, sc
     sizes = None if categories is None else {"neighbour": categories}
     part = describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]
     if scale is not None:
-        check_fitted({ROLE: part}, {ROLE: scale})
+        check_fitted({SIMILARITY_ROLE: part}, {SIMILARITY_ROLE: scale})
     return part
 
 
@@ -97,7 +97,7 @@ def noisy_cosines(
 ) -> Callable[[float], Array]:
     """Return a function from noise, in standard deviations of each column, to the cosines in these slots."""
     part = node_part(graph, side, seed)
-    scale = fit_scales({ROLE: part}, unit=True, runtime=runtime)[ROLE]
+    scale = fit_scales({SIMILARITY_ROLE: part}, unit=True, runtime=runtime)[SIMILARITY_ROLE]
     view = View(
         owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, normalised=True, seed=seed, total=1,
         needed=1, functions=1, neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=runtime,

@@ -57,22 +57,22 @@ def test_words_are_those_of_the_definition(count, dim, kind):
 
 
 @pytest.mark.parametrize("equal", [(0, 1), (3, 255), (255, 256), (100, 400), (7, 700), (512, 767), (1, 1023)])
-def test_the_first_of_equal_words_wins_within_and_across_groups_and_panels(equal):
+def test_the_first_of_equal_words_wins_within_and_across_groups_and_blocks(equal):
     words = np.full((1024, 3), 100, np.int16)
     words[list(equal)] = 5
     rows = np.tile(np.array([[4, 5, 6]], np.int16), (100, 1))
-    for panel in (256, 512, 1024):
-        assert set(found(words, rows, panel=panel).tolist()) == {equal[0]}
+    for word_block in (256, 512, 1024):
+        assert set(found(words, rows, word_block=word_block).tolist()) == {equal[0]}
 
 
 @pytest.mark.parametrize("count", [255, 256, 257, 1000])
 @pytest.mark.parametrize("rows", [1, 31, 32, 33, 100])
-def test_borders_of_panels_and_of_chunks_change_nothing(count, rows):
+def test_borders_of_blocks_and_of_chunks_change_nothing(count, rows):
     rng = np.random.default_rng(count * rows)
     words, points = drawn(rng, count, 6, "few"), drawn(rng, rows, 6, "few")
     expected = defined(words, points)
-    for panel, keys in ((256, 1), (256, 64 * 256), (512, 1), (1 << 14, 1 << 14), (1 << 14, 1 << 26)):
-        np.testing.assert_array_equal(found(words, points, panel=panel, keys=keys), expected)
+    for word_block, keys in ((256, 1), (256, 64 * 256), (512, 1), (1 << 14, 1 << 14), (1 << 14, 1 << 26)):
+        np.testing.assert_array_equal(found(words, points, word_block=word_block, keys=keys), expected)
 
 
 def test_keys_of_the_largest_rows_fit_int32():
@@ -186,8 +186,10 @@ def test_a_real_device_finds_the_same_words(count, dim, kind):
     words, rows = drawn(rng, count, dim, kind), drawn(rng, 3001, dim, kind)
     words[count // 2 :] = words[: count - count // 2]
     expected = vocabulary.nearest(rows, words, runtime())
-    for panel, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.PANEL_WORDS, kernel.MAX_KEYS)):
-        np.testing.assert_array_equal(found(words, rows, "cuda", panel=panel, keys=keys, triton=False), expected)
+    for word_block, keys in ((256, 1), (1 << 12, 1 << 16), (kernel.BLOCK_WORDS, kernel.MAX_KEYS)):
+        np.testing.assert_array_equal(
+            found(words, rows, "cuda", word_block=word_block, keys=keys, triton=False), expected
+        )
     np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(4, "gpu")), expected)
 
 

@@ -23,7 +23,7 @@ from lsprune.kernels.cpu.intrinsics import (
 from lsprune.kernels.cpu.jit import kernel
 from lsprune.kernels.cpu.ties import tied_before
 
-NOBODY = np.int32(2**31 - 1)  # larger than any key
+NO_KEY = np.int32(2**31 - 1)  # larger than any key
 PREFETCH_KEYS = 12  # rows of the table
 REGISTER_DEGREE = 32  # up to this degree and 8 steps: all keys of the owner in registers
 MINIMA_DEGREE = 64  # up to this degree: minima first, collisions after; above, the chain rejects most edges at once
@@ -142,11 +142,11 @@ def choose_nodes(lo, hi, indptr, neighbour, table, first, width, quota, bases, t
         tiny = first == 0 and not wide and stop - start <= REGISTER_DEGREE
         if tiny and in_registers(start, stop, neighbour, table, steps, who, taken):
             continue
-        held[:] = NOBODY
+        held[:] = NO_KEY
         small = first == 0 and not tiny and stop - start <= MINIMA_DEGREE
         if small and minima_first(start, stop, neighbour, table, steps, wide, held, who, blocked, taken):
             continue
-        held[:] = NOBODY
+        held[:] = NO_KEY
         holder[:] = -1
         base = bases[u] if bases.shape[0] else np.int64(0)
         bump_chain(start, stop, neighbour, table, steps, wide, first, ties, seed, base, held, holder, taken)

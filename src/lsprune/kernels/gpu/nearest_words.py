@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DEVICE = "cuda"
 SEARCH_ROWS = 1 << 18  # rows to pass to one call of a search
 GROUP_WORDS = 256  # words that the low bits of a key tell apart
-PANEL_WORDS = 1 << 14  # words to multiply at a time
+BLOCK_WORDS = 1 << 14  # words to multiply at a time
 MAX_KEYS = 1 << 26  # keys held at a time: 256 MiB
 MAX_COLUMNS = 128  # columns for which keys fit int32
 PADDING_KEY = -(2**31)  # of places in the last group that hold no word: below that of any word
@@ -46,7 +46,7 @@ class Search:
 
     words: Tensor  # [words, columns] int8, both padded with zeros
     bias: Tensor  # [words] int32: the key of each word for a row of zeros
-    panel: int
+    word_block: int
     keys: int
     fused: ModuleType | None
     lock: Any = field(default_factory=Lock)
@@ -65,7 +65,7 @@ class Search:
         if self.fused is not None:
             nearest: Tensor = self.fused.nearest(padded, self.words, self.bias, GROUP_WORDS)
             return nearest
-        size = max(self.keys // min(self.panel, self.words.shape[0]) // _ROW_MULTIPLE, 1) * _ROW_MULTIPLE
+        size = max(self.keys // min(self.word_block, self.words.shape[0]) // _ROW_MULTIPLE, 1) * _ROW_MULTIPLE
         best: Tensor = torch.cat([self._best(block) for block in padded.split(size)])
         return (-best & 0xFFFFFFFF).to(torch.int32)
 
@@ -73,15 +73,15 @@ class Search:
         """Return score * 2^32 - word of the best word of each row: [R] int64."""
         torch = _torch()
         best: Tensor | None = None
-        for first in range(0, self.words.shape[0], self.panel):
-            panel = slice(first, first + self.panel)
-            panel_best = _best_of_panel(torch, rows, self.words[panel], self.bias[panel], first)
-            best = panel_best if best is None else torch.maximum(best, panel_best)
+        for first in range(0, self.words.shape[0], self.word_block):
+            word_block = slice(first, first + self.word_block)
+            block_best = _best_of_block(torch, rows, self.words[word_block], self.bias[word_block], first)
+            best = block_best if best is None else torch.maximum(best, block_best)
         assert best is not None
         return best
 
 
-def _best_of_panel(torch: Any, rows: Tensor, words: Tensor, bias: Tensor, first: int) -> Any:
+def _best_of_block(torch: Any, rows: Tensor, words: Tensor, bias: Tensor, first: int) -> Any:
     """Return the same among the words first .. first + len(words)."""
     keys = torch._int_mm(rows, words.t())  # [R, W] int32
     torch.add(bias, keys, alpha=2 * GROUP_WORDS, out=keys)
@@ -91,12 +91,12 @@ def _best_of_panel(torch: Any, rows: Tensor, words: Tensor, bias: Tensor, first:
 
 
 def searcher(
-    words: Array, device: str | None = None, *, panel: int = PANEL_WORDS, keys: int = MAX_KEYS, triton: bool = True
+    words: Array, device: str | None = None, *, word_block: int = BLOCK_WORDS, keys: int = MAX_KEYS, triton: bool = True
 ) -> Callable[[Array, Array], None]:
     """Return a search among words `[count, dim]` int16, on a torch device, with Triton if it works."""
     torch = _torch()
     count, dim = words.shape
-    assert count and dim <= MAX_COLUMNS and panel % GROUP_WORDS == 0
+    assert count and dim <= MAX_COLUMNS and word_block % GROUP_WORDS == 0
     assert words.min(initial=0) >= -128 and words.max(initial=0) <= 127
     where = torch.device(device or DEVICE)
     fused = _fused(where) if triton else None
@@ -107,7 +107,7 @@ def searcher(
     bias = np.full(places, PADDING_KEY, np.int64)
     bias[:count] = GROUP_WORDS - 1 - np.arange(count) % GROUP_WORDS - GROUP_WORDS * (words.astype(np.int64) ** 2).sum(1)
     stored, level = (torch.from_numpy(array).to(where) for array in (padded, bias.astype(np.int32)))
-    return Search(stored, level, panel=panel, keys=keys, fused=fused)
+    return Search(stored, level, word_block=word_block, keys=keys, fused=fused)
 
 
 @cache

@@ -29,8 +29,8 @@ def _nearest(
     where = tl.zeros([height], tl.int32)
     for first in range(0, number, width):
         word = first + tl.arange(0, width)
-        panel = tl.load(words + word[:, None] * columns + column[None, :])
-        scores = tl.dot(own, tl.trans(panel), out_dtype=tl.int32)
+        block = tl.load(words + word[:, None] * columns + column[None, :])
+        scores = tl.dot(own, tl.trans(block), out_dtype=tl.int32)
         top = tl.max(scores * (2 * group) + tl.load(bias + word)[None, :], axis=1)
         better = (top & -group) > (best & -group)  # the first of equals stays
         best = tl.where(better, top, best)
