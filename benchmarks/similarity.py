@@ -10,7 +10,7 @@ from lsprune import LSP, Graph, prune
 from lsprune.baselines import Cosine, Jaccard
 from lsprune.kernels import runtime
 from lsprune.selection.owners import group
-from lsprune.weights.surroundings import ROLE, cosines, node_part, node_rows, surroundings
+from lsprune.weights.surroundings import SIMILARITY_ROLE, cosines, node_part, node_rows, surroundings
 
 
 def measure(name: str, edges: int, nodes: int) -> None:
@@ -20,7 +20,7 @@ def measure(name: str, edges: int, nodes: int) -> None:
     plain = LSP(k=K).fit(graph, threads=THREADS)
     alike = LSP(k=K, weights="similarity").fit(graph, threads=THREADS)
     owned = group(graph, alike, run)
-    view, part, scale = alike.view(graph, owned, K, run), node_part(graph, "in", 0), dict(alike.scales)[ROLE]
+    view, part, scale = alike.view(graph, owned, K, run), node_part(graph, "in", 0), dict(alike.scales)[SIMILARITY_ROLE]
     rows = node_rows(view, part, scale)
     units = surroundings(rows, owned, run)
     cosines(units, owned, run)
