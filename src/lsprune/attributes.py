@@ -31,14 +31,21 @@ def is_category(values: Any) -> bool:
     >>> is_category(np.array([3, 1])), is_category(np.array([[3], [1]])), is_category(np.array([3.0, 1.0]))
     (True, True, False)
     """
-    if values is None or hasattr(values, "tocsr") or values.dtype.kind not in "iu":
+    if values is None or hasattr(values, "tocsr") or not _is_integer(values.dtype):
         return False
     return values.ndim == 1 or bool(values.shape[1:] == (1,))
 
 
+def _is_integer(dtype: Any) -> bool:
+    """Return whether this is an integer type, of numpy or torch; booleans are none."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "iu"
+    return not (dtype.is_floating_point or dtype.is_complex) and "bool" not in str(dtype)
+
+
 @dataclass(frozen=True, eq=False)
 class DenseRows:
-    """Rows of a numpy array, read as float32."""
+    """Rows of a numpy array or a tensor, read as float32."""
 
     name: str
     values: Array  # [count, dim]
@@ -181,9 +188,10 @@ def _canonical(matrix: Any) -> Any:
 
 
 def _category(column: Array, name: str, kind: int, seed: int, size: int | None, occurring: bool) -> Part:
-    least, most = (int(column.min()), int(column.max())) if column.size else (0, -1)
-    rows = category_rows(name, kind, seed, least, most, column.size, size)
-    if not occurring or rows.size <= max(MOST_CATEGORIES, 4 * column.size):
+    count = int(column.shape[0])
+    least, most = (int(column.min()), int(column.max())) if count else (0, -1)
+    rows = category_rows(name, kind, seed, least, most, count, size)
+    if not occurring or rows.size <= max(MOST_CATEGORIES, 4 * count) or not isinstance(column, np.ndarray):
         return Part(rows, column)
     values, index = np.unique(column, return_inverse=True)
     return Part(replace(rows, values=values), index)

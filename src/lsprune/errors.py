@@ -18,6 +18,10 @@ class OptionError(LspruneError, ValueError):
     """An option is out of range or does not go with another one."""
 
 
+class NoGpuPath(OptionError):
+    """Something cannot be computed on a GPU; the graph is pruned on the host instead, unless a GPU was asked for."""
+
+
 class FormatError(LspruneError, ValueError):
     """A file or object is not what it claims to be."""
 
@@ -40,6 +44,10 @@ class SymmetryWarning(LspruneWarning):
 
 class ConstantWarning(LspruneWarning):
     """All edges have the same key, so that the tie rule decides."""
+
+
+class HostWarning(LspruneWarning):
+    """A graph on a GPU is copied to the host and pruned there, because the pruner has no GPU path."""
 
 
 class IsolatedWarning(LspruneWarning):

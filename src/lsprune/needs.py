@@ -29,6 +29,7 @@ class Needs:
         own_type: edge attributes are compared in their own type, not as float32.
         edge_bytes: memory held for each edge while keys are made. fit_bytes: memory that `fit` takes, whatever the
             graph.
+        gpu: keys can be made of tensors on a GPU; otherwise a graph there is copied to the host and pruned there.
     """
 
     owner: bool = False
@@ -44,6 +45,7 @@ class Needs:
     own_type: bool = False
     edge_bytes: int = 0
     fit_bytes: int = 0
+    gpu: bool = False
 
     @property
     def by_neighbour(self) -> bool:
@@ -60,4 +62,5 @@ class Needs:
             fit_edges=self.fit_edges or other.fit_edges,
             key_table=self.key_table and other.key_table, own_type=self.own_type or other.own_type,
             edge_bytes=self.edge_bytes + other.edge_bytes, fit_bytes=self.fit_bytes + other.fit_bytes,
+            gpu=self.gpu and other.gpu,
         )  # fmt: skip

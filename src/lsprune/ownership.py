@@ -42,6 +42,10 @@ class Owned:
     edge: Array | None  # [slots] the caller's edge of each slot; None: edge i is slot i
     degree: Array | None = None  # [neighbours] in the whole graph, where this is a part of it
 
+    def bounds(self, lo: int, hi: int) -> tuple[int, int]:
+        """Return the first slot of the owners lo..hi and the slot after their last."""
+        return int(self.indptr[lo]), int(self.indptr[hi])
+
     def edges(self, lo: int, hi: int) -> Array:
         """Return the caller's edge ids of the slots lo..hi."""
         return np.arange(lo, hi) if self.edge is None else self.edge[lo:hi]

@@ -10,7 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
+from importlib import import_module
 from typing import Any, ClassVar
+
+import numpy as np
 
 from lsprune.attributes import Part
 from lsprune.graph import Array, Owned
@@ -41,6 +44,26 @@ class View:
     learned: Array | None = None  # what the family's `learn` returned
     log_keys: bool = False  # keys must be log2(-log U), to which the logarithms of weights can be added
     cache: dict[str, Any] = field(default_factory=dict)  # for results that every block of functions needs
+
+    @property
+    def device(self) -> Any:
+        """The torch device that arrays are on; None: they are numpy arrays."""
+        return self.runtime.device
+
+    def constant(self, values: Array) -> Array:
+        """Return a small array where the arrays of the graph are: itself, or a tensor on the device."""
+        if self.device is None:
+            return values
+        tensor: Array = import_module("lsprune.kernels.gpu.constants").constant(values, self.device)
+        return tensor
+
+    def neighbour_ids(self, lo: int, hi: int) -> Array:
+        """Return the ids of the neighbours lo..hi within their graphs."""
+        if self.device is not None:
+            ids: Array = import_module("lsprune.hashing.device_keys").arange(self, lo, hi)
+        else:
+            ids = np.arange(lo, hi)
+        return ids - self.neighbour_base[lo:hi] if self.neighbour_base.shape[0] else ids
 
 
 @dataclass(frozen=True, eq=False)

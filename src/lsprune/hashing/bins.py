@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,8 +14,9 @@ from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.keys import spread_of, sums_of
+from lsprune.needs import Needs
 from lsprune.numeric.normal_table import normal
-from lsprune.numeric.random_numbers import OFFSET, WEIGHT, WORD, draw
+from lsprune.numeric.random_numbers import OFFSET, WEIGHT, WORD, draw, high_bits
 
 _KEY_BITS = 60  # shared equally by the levels
 MAX_BIN_QUANTA = 1 << 62  # length of a bin in the units of sums, so that sum + offset fits 63 bits
@@ -47,6 +48,11 @@ class Bins(Family):
         set_number(self, "length", lambda length: 0 < length < math.inf, "a number > 0", about=about)
         set_whole(self, "levels", 1, 6, "a whole number in [1, 6]")
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)
@@ -63,14 +69,14 @@ class Bins(Family):
             )
         coarse = max(round(self.length * deviation), 1 << (self.levels - 1))
         offsets = np.array([int(draw(view.seed, OFFSET, int(step))) % coarse for step in steps], np.int64)
+        offsets = view.constant(offsets)
         bits = _KEY_BITS // self.levels
 
         def finish(sums: Array) -> Array:
-            key = np.zeros(sums.shape, np.int64)
+            key = sums * 0
             for level in range(self.levels):
                 bins = (sums + offsets) // (coarse >> level)
-                hashed = draw(view.seed, WORD, level, steps[None, :], bins) >> np.uint64(64 - bits)
-                key = (key << bits) | hashed.astype(np.int64)
+                key = (key << bits) | high_bits(draw(view.seed, WORD, level, steps[None, :], bins), bits)
             return key
 
         return sums_of(view, weights, finish)

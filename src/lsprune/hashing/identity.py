@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import IDENTITY, draw
 
 
@@ -26,12 +27,16 @@ class Identity(Family):
     needs_attributes: ClassVar[bool] = False
     has_codes: ClassVar[bool] = True
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)[None, :]
 
         def rows(lo: int, hi: int) -> Array:
-            local = np.arange(lo, hi) - (view.neighbour_base[lo:hi] if view.neighbour_base.size else 0)
-            return uniform(view, draw(view.seed, IDENTITY, steps, local[:, None]))
+            return uniform(view, draw(view.seed, IDENTITY, steps, view.neighbour_ids(lo, hi)[:, None]))
 
         return of_nodes(view, in_blocks(view, view.neighbours, rows))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,9 @@ NO_KEY = 2**31 - 1  # means "no edge" in kernels: all int32 keys are smaller
 
 def uniform(view: View, draws: Array) -> Array:
     """Return keys from uint64 draws: their top 30 bits, or log2(-log U) in units of 1 / LOG_KEY_UNIT if `log_keys`."""
+    if view.device is not None:
+        tensor: Array = _on_device().uniform(view, draws)
+        return tensor
     if not view.log_keys:
         return (draws >> np.uint64(34)).astype(np.int32)  # below NO_KEY
     times = log_times(draws.ravel(), np.zeros(1, np.int64), view.runtime) >> (FRACTION_BITS - LOG_KEY_BITS)
@@ -32,6 +36,9 @@ def uniform(view: View, draws: Array) -> Array:
 
 def project(view: View, part: Part, scale: Scale, weights: Array, *, width: int | None = None) -> Array:
     """Return <row, weights[z]> for every row of a part: `[R, width]`, int32 if that is exact, else int64."""
+    if view.device is not None:
+        tensor: Array = _on_device().project(view, part, scale, weights, width)
+        return tensor
     fits_int32 = scale.unit and part.rows.dim <= 1 << 17 and width is not None
     centre, kernel = np.array(scale.centre, np.int32), view.runtime.module.project
     if isinstance(part.rows, SparseRows):
@@ -100,6 +107,8 @@ def edge_rows(view: View, ids: Array, work: Callable[[Array], int]) -> None:
 
 def of_nodes(view: View, table: Array) -> Keys:
     """Return keys from a table `[neighbours, count]` of any integer type: `NodeKeys` if they fit int32."""
+    if view.device is not None:
+        return NodeKeys(_on_device().padded(table))
     if table.dtype == np.int32 and table.shape[1] in (8, 16):
         return NodeKeys(table)
     if table.size == 0 or (table.min() >= -(2**31) and table.max() < NO_KEY):
@@ -110,8 +119,24 @@ def of_nodes(view: View, table: Array) -> Keys:
     return EdgeKeys(lambda lo, hi: table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]].astype(np.int64))
 
 
+def equal_keys(view: View, count: int) -> Keys:
+    """Return keys that are all equal, so that ties decide."""
+    width = 8 if count <= 8 else 16
+    if view.device is not None:
+        return NodeKeys(_on_device().zeros(view, width))
+    return NodeKeys(view.runtime.zeros((view.neighbours, width), np.int32))
+
+
+def _on_device() -> Any:
+    """Return the module with the same functions for views on a device; it imports torch."""
+    return import_module("lsprune.hashing.device_keys")
+
+
 def in_blocks(view: View, count: int, rows: Callable[[int, int], Array]) -> Array:
     """Return the table whose rows lo..hi are rows(lo, hi), computed in blocks to bound the temporary memory."""
+    if view.device is not None:
+        tensor: Array = _on_device().in_blocks(count, rows)
+        return tensor
     empty = rows(0, 0)
     out = view.runtime.zeros((count, *empty.shape[1:]), empty.dtype)
 
@@ -134,6 +159,9 @@ def of_sums(
         edge: a function from edge ids to the values of the edge part.
         finish: a function from sums to keys.
     """
+    if view.device is not None:
+        keys: Keys = _on_device().of_sums(view, tables, edge, finish)
+        return keys
     if edge is None and set(tables) == {"neighbour"}:
         part, sums = view.parts["neighbour"], tables["neighbour"]
         finished = in_blocks(view, sums.shape[0], lambda lo, hi: finish(sums[lo:hi]))
@@ -166,6 +194,9 @@ def of_sums(
 
 def sums_of(view: View, weights: Mapping[str, Array], finish: Callable[[Array], Array]) -> Keys:
     """Return keys `finish(<attributes, weights[z]>)`, summed over the parts that have weights `[count, dim]`."""
+    if view.device is not None:
+        keys: Keys = _on_device().sums_of(view, weights, finish)
+        return keys
     tables = {}
     for role, weight in weights.items():
         if role != "edge":

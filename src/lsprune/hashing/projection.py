@@ -14,7 +14,8 @@ from lsprune.checks import set_number, set_whole
 from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
-from lsprune.hashing.keys import of_nodes, project, spread_of, sums_of
+from lsprune.hashing.keys import equal_keys, of_nodes, project, spread_of, sums_of
+from lsprune.needs import Needs
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import ENTRY, OFFSET, WEIGHT, below, draw
 
@@ -67,13 +68,18 @@ class Projection(Family):
         power = scale.exponent + scale.shift + WEIGHT_FRACTION_BITS
         return replace(self, l=max(math.isqrt(energy), 1) / 2.0**power)
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         weights = self._weights(view, first, count)
         if self.l is None:
             weights.pop("owner", None)  # without bins it changes nothing, see `uses`
         if not weights:  # all keys are equal: ties decide
-            return of_nodes(view, view.runtime.zeros((view.neighbours, 8 if count <= 8 else 16), np.int32))
+            return equal_keys(view, count)
         if self.l is None and list(weights) == ["neighbour"] and view.parts["neighbour"].index is None:
             part, scale = view.parts["neighbour"], view.scales["neighbour"]
             return of_nodes(view, project(view, part, scale, weights["neighbour"], width=8 if count <= 8 else 16))
@@ -108,7 +114,7 @@ class Projection(Family):
                 f"l must be in [{2.0**-power:.3g}, {2.0 ** (62 - power):.3g}] for these attributes, got {self.l}"
             )
         draws = [int(draw(view.seed, OFFSET, step)) for step in range(first + 1, first + count + 1)]
-        return _Bins(np.array(self._offsets(draws, length, power), np.int64), length)
+        return _Bins(view.constant(np.array(self._offsets(draws, length, power), np.int64)), length)
 
     def _offsets(self, draws: list[int], length: int, power: int) -> list[int]:
         """Return the offset b of each function in quanta, uniform in [0, l], from uint64 draws."""

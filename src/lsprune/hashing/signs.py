@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from lsprune.checks import set_whole
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.keys import sums_of, uniform
+from lsprune.needs import Needs
 from lsprune.numeric.normal_table import normal
 from lsprune.numeric.random_numbers import SIGN, WORD, draw
 
@@ -36,6 +37,11 @@ class Signs(Family):
     def __post_init__(self) -> None:
         set_whole(self, "bits", 1, 62, "a whole number in [1, 62]")
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         steps = np.arange(first + 1, first + count + 1)
@@ -48,7 +54,7 @@ class Signs(Family):
             ).reshape(count * self.bits, -1)
             for role in view.parts
         }  # fmt: skip
-        places = np.int64(1) << np.arange(self.bits)
+        places = view.constant(np.int64(1) << np.arange(self.bits))
 
         def finish(sums: Array) -> Array:
             codes = ((sums > 0).reshape(sums.shape[0], count, self.bits) * places).sum(2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +14,10 @@ from lsprune.checks import MOST_WHOLE, set_number, set_whole
 from lsprune.graph import Array
 from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.keys import edge_rows, of_sums, uniform
+from lsprune.needs import Needs
 from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.quantisation import Scale
-from lsprune.numeric.random_numbers import CODE, ENTRY, THRESHOLD, draw, mix64
+from lsprune.numeric.random_numbers import CODE, ENTRY, THRESHOLD, draw, mix64, modulo
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,11 @@ class Threshold(Family):
         about = "; it is the mean of the thresholds"
         set_number(self, "mean", lambda mean: abs(mean) < 2**20, "a number in (-2^20, 2^20)", about=about)
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         bits = self._bits(view, range(first + 1, first + count + 1))
@@ -63,11 +70,11 @@ class Threshold(Family):
 
     def _digest(self, view: View, first: int, count: int) -> Callable[[Array], Array]:
         """Return the function from signatures to keys."""
-        start = draw(view.seed, CODE, np.arange(first + 1, first + count + 1))
+        start = view.constant(draw(view.seed, CODE, np.arange(first + 1, first + count + 1)))
         if view.log_keys:
-            return lambda sums: uniform(view, mix64(sums.view(np.uint64) ^ start))
+            return lambda sums: uniform(view, mix64(sums ^ start))
         # With the default m, keys are below 2^31 - 1 and fit the fast int32 table.
-        return lambda sums: (mix64(sums.view(np.uint64) ^ start) % np.uint64(self.m)).astype(np.int64)
+        return lambda sums: modulo(mix64(sums ^ start), self.m)
 
     def _bits(self, view: View, steps: range) -> Bits:
         """Draw the entries and thresholds of these functions."""
@@ -105,6 +112,10 @@ def _thresholds(view: View, role: Array, coordinate: Array, raw: Array) -> Array
 
 def keys_of_bits(view: View, bits: Bits, digest: Callable[[Array], Array]) -> Keys:
     """Return keys `digest(signature)`; a signature is the sum of the codes of the set bits, over all parts."""
+    if view.device is not None:
+        parts = {role: _of_part(bits, role) for role in view.parts}
+        keys: Keys = import_module("lsprune.hashing.device_keys").of_signatures(view, parts, digest)
+        return keys
     tables = {role: _signatures(view, role, bits) for role in view.parts if role != "edge"}
 
     def edge(ids: Array) -> Array:

@@ -6,7 +6,7 @@ Every executor is a module with the functions of `kernels.reference`. numba and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +20,7 @@ from lsprune.graph import Array
 from lsprune.kernels import file_arrays
 from lsprune.kernels import threads as pool
 
-EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference", "gpu": "lsprune.kernels.gpu"}
+EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference", "gpu": "lsprune.kernels.gpu.host_arrays"}
 BLOCK_ROWS = 2048  # attribute rows a thread takes at a time
 BLOCK_VALUES = 1 << 22  # attribute values in a block at most: fewer rows where they are very wide
 SPAN_EDGES = 1 << 18  # edges a thread takes at a time
@@ -44,12 +44,15 @@ class Rows(Protocol):
 class Runtime:
     """An executor and the threads it may use; every kernel call goes through here.
 
-    With `scratch`, a folder, large arrays with an entry for each node or edge are files in it instead of memory.
+    With `scratch`, a folder, large arrays with an entry for each node or edge are files in it instead of memory. With
+    `device`, a torch device, the arrays of the graph are tensors there, and `lsprune.device` selects.
     """
 
     executor: str = "cpu"
     threads: int = 1
     scratch: Path | None = None
+    device: Any = None
+    faults: list[tuple[Any, Any]] = field(default_factory=list, compare=False)  # rows, and the first that is not finite
 
     @property
     def module(self) -> ModuleType:

@@ -6,8 +6,9 @@ Statistics are integer sums and scales are powers of two, so they are the same o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from threading import Lock
 
 import numpy as np
@@ -17,6 +18,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array
 from lsprune.kernels import BLOCK_VALUES, Runtime, check_row
 from lsprune.kernels.threads import spans
+from lsprune.numeric.random_numbers import is_tensor
 
 SAMPLE_ROWS = 1 << 14  # rows that a scale is chosen from
 _SUM_ROWS, _SPREAD_ROWS = 1 << 11, 1 << 10  # rows a thread takes at a time
@@ -56,7 +58,7 @@ def check_fitted(parts: Mapping[str, Part], fitted: Mapping[str, Scale]) -> None
 def check_finite(parts: Mapping[str, Part], runtime: Runtime) -> None:
     """Raise GraphError for the first attribute that is not a finite float32."""
     for part in parts.values():
-        _fit_raw(part.rows, runtime)
+        _fitter("raw", part.rows)(part.rows, runtime)
 
 
 def fit_scales(parts: Mapping[str, Part], *, unit: bool, runtime: Runtime) -> dict[str, Scale]:
@@ -64,11 +66,19 @@ def fit_scales(parts: Mapping[str, Part], *, unit: bool, runtime: Runtime) -> di
     scales: dict[int, Scale] = {}
     for part in parts.values():
         if id(part.rows) not in scales:
-            fit = _fit_raw if not unit else _fit_column if part.rows.dim == 1 else _fit_unit
+            fit = _fitter("raw" if not unit else "column" if part.rows.dim == 1 else "unit", part.rows)
             if part.rows.dim == 0:
                 raise GraphError(f"{part.rows.name} must have at least one column, got none")
             scales[id(part.rows)] = replace(fit(part.rows, runtime), categories=part.categories)
     return adjusted({role: scales[id(part.rows)] for role, part in parts.items()}, unit=unit)
+
+
+def _fitter(kind: str, rows: AnyRows) -> Callable[[AnyRows, Runtime], Scale]:
+    """Return the function that finds a scale of this kind for the rows, in host memory or on a device."""
+    if not is_tensor(getattr(rows, "values", None)):
+        return {"raw": _fit_raw, "column": _fit_column, "unit": _fit_unit}[kind]
+    fit = getattr(import_module("lsprune.numeric.device_quantisation"), f"fit_{kind}")
+    return lambda rows, runtime: fit(rows)
 
 
 def adjusted(scales: Mapping[str, Scale], *, unit: bool) -> dict[str, Scale]:

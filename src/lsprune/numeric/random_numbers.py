@@ -5,6 +5,7 @@ It has no state: a value depends on its counters alone, so any executor may comp
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR = range(12,
 
 
 def mix64(value: Array) -> Array:
-    """Return splitmix64 of each uint64."""
+    """Return splitmix64 of each uint64; of a tensor too, whose int64 are read as uint64."""
+    if is_tensor(value):
+        return _of_tensors().mix64(value)
     with np.errstate(over="ignore"):
         value = value + np.uint64(GOLDEN)
         value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -33,9 +36,14 @@ def mix64(value: Array) -> Array:
 def draw(seed: int, *counters: Any) -> Array:
     """Return uint64 draws for the counters: integers or integer arrays that broadcast.
 
+    If one of them is a tensor, the draws are a tensor of int64 with the same bits, on its device.
+
     >>> int(draw(0, 1, 2)) == int(draw(0, 1, [2, 3])[0])
     True
     """
+    tensor = next((counter for counter in counters if is_tensor(counter)), None)
+    if tensor is not None:
+        return _of_tensors().draw(seed, counters, tensor.device)
     value = mix64(np.asarray(seed & _MASK, dtype=np.uint64))
     for counter in counters:
         numbers = np.asarray(counter)
@@ -43,6 +51,37 @@ def draw(seed: int, *counters: Any) -> Array:
             numbers = np.atleast_1d(numbers).astype(np.int64).view(np.uint64).reshape(numbers.shape)
         value = mix64(value ^ numbers)
     return value
+
+
+def high_bits(draws: Array, bits: int) -> Array:
+    """Return the highest bits of each draw, as int64.
+
+    >>> int(high_bits(np.array([2**63], np.uint64), 2)[0])
+    2
+    """
+    if is_tensor(draws):
+        return _of_tensors().shift_right(draws, 64 - bits)
+    return (draws >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def modulo(draws: Array, divisor: int) -> Array:
+    """Return each draw modulo a number in [1, 2^63), as int64.
+
+    >>> int(modulo(np.array([2**64 - 1], np.uint64), 10)[0])
+    5
+    """
+    if is_tensor(draws):
+        return _of_tensors().modulo(draws, divisor)
+    return (draws % np.uint64(divisor)).astype(np.int64)
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether this is a torch tensor, without importing torch."""
+    return hasattr(value, "is_cuda")
+
+
+def _of_tensors() -> Any:
+    return import_module("lsprune.kernels.gpu.splitmix")
 
 
 def below(values: Array, bound: int) -> Array:

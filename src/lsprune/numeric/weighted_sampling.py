@@ -8,10 +8,13 @@ platform's log.
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 
 from lsprune.graph import Array
 from lsprune.kernels import Runtime, plain
+from lsprune.numeric.random_numbers import is_tensor
 
 FRACTION_BITS = 32  # of a logarithm
 LOG_KEY_BITS = 18
@@ -20,6 +23,9 @@ LOG_KEY_UNIT = 1 << LOG_KEY_BITS  # keys that weights are added to are log2 of a
 
 def log2(values: Array, runtime: Runtime) -> Array:
     """Return log2 of whole numbers >= 1 in fixed point with FRACTION_BITS bits of fraction, int64."""
+    if is_tensor(values):
+        tensor: Array = import_module("lsprune.kernels.gpu.logarithms").log2_fixed(values)
+        return tensor
     numbers, out = plain(values.astype(np.uint64, copy=False)), np.empty(values.shape[0], np.int64)
     runtime.spread(out.shape[0], lambda lo, hi: runtime.module.log2_fixed(numbers, lo, hi, out))
     return out

@@ -11,6 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 from lsprune import adapters
@@ -252,6 +253,9 @@ class PerOwner(Pruner):
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Group the edges by owner, fit, make keys, and let every owner select."""
+        if runtime.device is not None:
+            outcome: Outcome = import_module("lsprune.device.pruning").mask_graph(self, graph, runtime)
+            return outcome
         rules = self.rules
         mode = rules.symmetry(graph)
         owned = group(graph, rules, runtime)

@@ -22,7 +22,7 @@ from lsprune.pruners.contract import PerOwner, Pruner
 from lsprune.pruners.registry import load
 from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
-from lsprune.selection.owners import bases
+from lsprune.selection.owners import neighbour_base
 from lsprune.weights.base import PerEdge, add_offsets
 from lsprune.weights.surroundings import SIMILARITY_ROLE
 
@@ -185,7 +185,7 @@ class FittedLSP(PerOwner):
         options = self.options
         return KeySource(
             keys.of, bottom=options.select == "bottom", replace=options.replace, ties=options.tie_rule,
-            check=keys.check, added=keys.added, functions=options.functions,
+            check=keys.check, added=keys.added, functions=options.functions, repeats=options.family.has_codes,
         )  # fmt: skip
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -222,7 +222,7 @@ def view_of(
         owned=owned, parts=parts, scales=hashed, normalised=options.normalised, seed=options.seed, total=total,
         needed=total if needs_all else steps, functions=steps,
         neighbours=graph.num_neighbours(options.side),
-        neighbour_base=bases(graph, options.side)[1], runtime=run, log_keys=options.weight is not None, learned=learned,
+        neighbour_base=neighbour_base(graph, options.side, run), runtime=run, log_keys=options.weight is not None, learned=learned,
     )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ class KeySource:
         added: what weights added to the keys of some slots, once there are keys; None without weights.
         functions: number of steps with a function of their own. The steps after them all go by the next function and
             its tie order, so that they take what is left from the smallest key up. None: every step has its own.
+        repeats: edges often share a key, so that ties are common; it changes no result.
     """
 
     keys: Callable[[int, int, int], Keys]
@@ -42,6 +43,7 @@ class KeySource:
     check: Callable[[], None] = lambda: None
     added: Callable[[int, int], Array | None] = lambda start, stop: None
     functions: int | None = None
+    repeats: bool = False
 
     @classmethod
     def of_edges(cls, keys: Callable[[int, int], Array]) -> KeySource:

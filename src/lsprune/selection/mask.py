@@ -18,6 +18,7 @@ class Outcome:
 
     mask: Array  # [E] bool, in the caller's edge order
     isolated: int  # nodes that had an edge to another node and have none left
+    kept: int | None = None  # edges that the mask keeps, where that is known
 
 
 def outcome(graph: Graph, mask: Array, runtime: Runtime) -> Outcome:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 
@@ -17,6 +18,9 @@ BLOCK_EDGES = 1 << 16  # edges whose keys are made at a time
 
 def group(graph: Graph, rules: SelectionRules, runtime: Runtime) -> Owned:
     """Group the edges of the graph by owner; leave out self-loops unless they count like any other edge."""
+    if runtime.device is not None:
+        owned: Owned = import_module("lsprune.device.owners").group(graph, rules)
+        return owned
     return by_owner(graph, rules.side, runtime, skip_loops=not loops_count(rules.self_loops, bipartite=graph.bipartite))
 
 
@@ -53,6 +57,14 @@ def bases(graph: Graph, side: str) -> tuple[Array, Array]:
     if graph.ids is not None:  # a part of a graph: what is left must be the id in the whole graph
         source, target = (np.arange(ids.shape[0]) - ids for ids in graph.ids)
     return oriented(side, source, target)
+
+
+def neighbour_base(graph: Graph, side: str, runtime: Runtime) -> Array:
+    """Return what to subtract from a neighbour to get its id in its graph, or an empty array; on a device, a tensor."""
+    if runtime.device is not None:
+        base: Array = import_module("lsprune.device.owners").neighbour_base(graph, side)
+        return base
+    return bases(graph, side)[1]
 
 
 def slot_ids(graph: Graph, owned: Owned, side: str, lo: int, hi: int) -> tuple[Array, Array]:

@@ -1,20 +1,5 @@
-"""The GPU executor: the nearest codebook word of each row is found on a CUDA device, all else on the CPU.
+"""GPU kernels: tensors in, tensors out, on the device where they are.
 
-`nearest_words` searches with torch, `nearest_words_triton` does the same in one Triton kernel. Selection and all else
-are limited by the speed of memory already, and stay where the graph is.
+A module in torch has the bits of `kernels.reference`; where it is slow, a module with the same name and `_triton`
+does the same in Triton kernels. `host_arrays` is the executor for arrays in host memory.
 """
-
-from __future__ import annotations
-
-from typing import Any
-
-from lsprune.kernels import cpu
-from lsprune.kernels.gpu import nearest_words as words
-
-SEARCH_ROWS = words.SEARCH_ROWS
-searcher = words.searcher
-check_device = words.check_device
-
-
-def __getattr__(name: str) -> Any:
-    return getattr(cpu, name)

@@ -1,0 +1,167 @@
+"""A graph whose arrays are tensors on a device, and what is known about its edges."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lsprune.errors import GraphError, NoGpuPath
+from lsprune.graph import Array, Graph, oriented
+from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts
+
+MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class DeviceGraph(Graph):
+    """A `Graph` with tensors instead of arrays; build one with `from_tensors` or `upload`."""
+
+    device: Any
+    facts: EdgeFacts
+
+    def ends(self) -> tuple[Array, Array]:
+        """Return sources and targets, `[E]` each; compressed rows are expanded."""
+        if self.indptr is None:
+            return super().ends()
+        other: Any = self.target if self.rows == "source" else self.source
+        expanded: Any = expand_rows(self.indptr, other.shape[0]).to(other.dtype)
+        return (expanded, other) if self.rows == "source" else (other, expanded)
+
+
+def expand_rows(indptr: Any, entries: int) -> Tensor:
+    """Return the row of each entry of compressed rows, int64."""
+    return torch.repeat_interleave(indptr.diff(), output_size=entries)
+
+
+def from_tensors(
+    ends: tuple[Tensor, Tensor] | None = None,
+    *,
+    indptr: Tensor | None = None,
+    indices: Tensor | None = None,
+    rows: Any = None,
+    num_nodes: int | tuple[int | None, int | None] | None = None,
+    x: Any = None,
+    edge_attr: Any = None,
+    ptr: Any = None,
+    undirected: bool = False,
+) -> DeviceGraph:
+    """Build a graph from tensors on one device: COO `ends`, or compressed `rows` with `indptr` and `indices`.
+
+    The other arguments are those of `Graph.from_edges`. Facts are read in one transfer, which waits for the device.
+    """
+    bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
+    if indptr is not None:
+        assert indices is not None
+        own = expand_rows(indptr, indices.shape[0])
+        ends = (own, indices) if rows == "source" else (indices, own)
+    assert ends is not None
+    source, target = (_ids(end) for end in ends)
+    facts = EdgeFacts(*edge_facts(source, target).tolist())
+    x_source, x_target = x if bipartite and x is not None else (x, x)
+    counts = _counts(num_nodes, (x_source, x_target), facts, bipartite)
+    _check_ids(facts, counts, (source, target))
+    ptrs = ptr if isinstance(ptr, tuple) else (ptr, ptr)
+    compressed = indptr is not None
+    return DeviceGraph(
+        source=None if compressed and rows == "source" else source,
+        target=None if compressed and rows == "target" else target,
+        indptr=_array(indptr.long()) if indptr is not None else None, rows=rows if compressed else None,
+        num_sources=counts[0], num_targets=counts[1], bipartite=bipartite, undirected=undirected,
+        x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
+        edge_attr=_rows(edge_attr, int(source.shape[0]), "edge_attr"),
+        source_ptr=_offsets(ptrs[0], counts[0]), target_ptr=_offsets(ptrs[1], counts[1]),
+        device=source.device, facts=facts,
+    )  # fmt: skip
+
+
+def upload(graph: Graph, device: Any) -> DeviceGraph:
+    """Copy a graph in host memory to a device."""
+    if graph.grouped is not None or graph.ids is not None or any(known is not None for known in graph.known):
+        raise NoGpuPath('a part of a larger graph has no GPU path; use executor="cpu"')
+
+    def moved(values: Any) -> Any:
+        if values is None:
+            return None
+        if hasattr(values, "tocsr"):
+            raise NoGpuPath('sparse attributes have no GPU path; use dense ones, or executor="cpu"')
+        return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+
+    ends = tuple(moved(end) for end in graph.ends())
+    x_target = moved(graph.x_target)
+    fields = {f.name: getattr(graph, f.name) for f in dataclasses.fields(Graph)}
+    fields |= {
+        "source": ends[0], "target": ends[1], "x_target": x_target, "edge_attr": moved(graph.edge_attr),
+        "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
+        "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
+    }  # fmt: skip
+    return DeviceGraph(**fields, device=ends[0].device, facts=EdgeFacts(*edge_facts(*ends).tolist()))
+
+
+def _array(tensor: Any) -> Array:
+    """Return the tensor as what the fields of `Graph` are declared to hold."""
+    return tensor  # type: ignore[no-any-return]
+
+
+def _ids(ids: Tensor) -> Any:
+    if ids.dtype.is_floating_point or ids.dtype.is_complex or ids.dtype == torch.bool:
+        raise GraphError(f"edge_index must be integers, got {str(ids.dtype).removeprefix('torch.')}")
+    return (ids if ids.dtype in (torch.int32, torch.int64) else ids.long()).detach()
+
+
+def _counts(num_nodes: Any, x: tuple[Any, Any], facts: EdgeFacts, bipartite: bool) -> tuple[int, int]:
+    """Return the numbers of sources and targets: as stated, else from `x`, else the largest id + 1."""
+    stated = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
+    tops = (facts.highest_source + 1, facts.highest_target + 1)
+    if not bipartite:
+        tops = (max(tops), max(tops))
+    counts = [
+        int(size) if size is not None else int(rows.shape[0]) if rows is not None else top
+        for size, rows, top in zip(stated, x, tops, strict=True)
+    ]
+    if max(counts) > MAX_NODES:
+        raise NoGpuPath(f'more than {MAX_NODES} nodes have no GPU path; use executor="cpu"')
+    return counts[0], counts[1]
+
+
+def _check_ids(facts: EdgeFacts, counts: tuple[int, int], ends: tuple[Any, Any]) -> None:
+    lowest, highest = (facts.lowest_source, facts.lowest_target), (facts.highest_source, facts.highest_target)
+    for name, low, high, count, ids in zip(("source", "target"), lowest, highest, counts, ends, strict=True):
+        if low < 0 or high >= count:
+            wrong = int(((ids < 0) | (ids >= count)).nonzero()[0, 0])
+            raise GraphError(f"{name} ids must be in [0, {count}), got {int(ids[wrong])} at edge {wrong}")
+
+
+def _rows(values: Any, count: int, name: str) -> Any:
+    """Return attributes with one row for each node or edge."""
+    if values is None:
+        return None
+    if values.layout != torch.strided:
+        raise NoGpuPath('sparse attributes have no GPU path; use dense ones, or executor="cpu"')
+    item = "node" if name == "x" else "edge"
+    if values.dim() == 0:
+        raise GraphError(f"{name} must have one row for each {item}, got a single value")
+    if values.dtype.is_complex:
+        raise GraphError(f"{name} must be numbers, got {str(values.dtype).removeprefix('torch.')}")
+    if values.shape[0] != count:
+        raise GraphError(f"{name} must have {count} rows, one for each {item}, got {list(values.shape)}")
+    return values.detach()
+
+
+def _offsets(ptr: Any, count: int) -> Any:
+    if ptr is None:
+        return None
+    ptr = ptr.long()
+    if not ptr.numel() or ptr[0] != 0 or ptr[-1] != count or bool((ptr.diff() < 0).any()):
+        raise GraphError(f"ptr must rise from 0 to the number of nodes ({count}), got {ptr.tolist()[:6]}")
+    return ptr
+
+
+def sorted_by_owner(graph: DeviceGraph, side: str) -> bool:
+    """Return whether the edges are sorted by owner."""
+    by_owner, _ = oriented(side, graph.facts.by_source, graph.facts.by_target)
+    return bool(by_owner)

@@ -1,0 +1,89 @@
+"""Prune a graph on a device: group by owner, count, make keys, choose, mask.
+
+The host waits for the device where a number decides what comes next: for the facts about the edges (`device.graph`),
+for the numbers of owners that have to choose, and at the end for what was not finite or isolated. Keys that are sure to
+be needed are made while it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from lsprune.device.budget import quotas
+from lsprune.device.choose import Choice, choose
+from lsprune.device.graph import DeviceGraph
+from lsprune.device.mask import isolated_nodes, to_mask
+from lsprune.device.owners import DeviceOwned, group, neighbour_base_of_owner
+from lsprune.device.pairs import symmetric_choice
+from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
+from lsprune.kernels import Runtime, not_finite
+from lsprune.selection.choose import KeySource
+from lsprune.selection.mask import Outcome
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
+
+if TYPE_CHECKING:
+    from lsprune.pruners.contract import PerOwner
+
+
+def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcome:
+    """Decide what to keep of a graph on a device; see `PerOwner.mask_graph`."""
+    rules = pruner.rules
+    mode = rules.symmetry(graph)
+    owned = group(graph, rules)
+    bases = neighbour_base_of_owner(graph, rules.side)
+    if mode:
+        ready = pruner if pruner.is_fitted or not graph.num_edges else pruner.fit_graph(graph, runtime)
+        source = ready.key_source(graph, owned, runtime)
+        taken, kept = symmetric_choice(graph, rules, mode, owned, source, bases)
+    else:
+        taken, kept = _by_owners(pruner, graph, owned, bases, runtime)
+    mask = to_mask(graph, owned, taken, rules.self_loops)
+    if not loops_count(rules.self_loops, bipartite=graph.bipartite) and uncounted_loops_stay(rules.self_loops):
+        kept += graph.facts.loops
+    isolated = _check(graph, owned, taken, pruner, runtime)
+    return Outcome(_any(mask), isolated, kept)
+
+
+def _by_owners(
+    pruner: PerOwner, graph: DeviceGraph, owned: DeviceOwned, bases: Tensor | None, runtime: Runtime
+) -> tuple[Tensor, int]:
+    """Return which slots are taken, and how many."""
+    rules = pruner.rules
+    quota = quotas(owned.indptr, graph, rules)
+    source = pruner.key_source(graph, owned, runtime) if pruner.is_fitted else None
+    choice, keys = Choice.of(
+        owned, quota, bases, rules.seed, ranked=False, meanwhile=lambda: _first_keys(source, quota, graph.num_edges)
+    )
+    if source is None:
+        always = pruner.functions_needed(2) == 1  # one key orders the edges: it is made even if no owner has a choice
+        ready = pruner.fit_graph(graph, runtime) if always or choice.steps() else pruner
+        source = ready.key_source(graph, owned, runtime)
+    return choose(choice, source, keys), choice.kept
+
+
+def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Keys | None:
+    """Return the keys of the first block of steps, if it is known which they are."""
+    if source is None or not isinstance(quota, int) or not quota or not edges:
+        return None
+    count = 1 if source.bottom else min(quota, BLOCK_FUNCTIONS, source.functions or quota)
+    return source.keys(0, count, 1 if source.bottom else quota)
+
+
+def _check(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, pruner: PerOwner, runtime: Runtime) -> int:
+    """Return the number of isolated nodes; raise GraphError for attributes that were not finite. One transfer."""
+    isolated = isolated_nodes(graph, owned, taken, pruner.rules)
+    faults = list(runtime.faults)
+    runtime.faults.clear()
+    numbers = torch.stack([isolated, *(bad.long() for _, bad in faults)]).tolist()
+    for (rows, _), bad in zip(faults, numbers[1:], strict=True):
+        if bad < rows.count:
+            row: Any = rows.values[bad]
+            raise not_finite(rows.name, row.float().cpu().numpy(), bad)
+    return int(numbers[0])
+
+
+def _any(value: Any) -> Any:
+    return value

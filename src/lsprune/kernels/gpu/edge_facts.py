@@ -1,0 +1,49 @@
+"""What must be known of a list of edges before it is grouped, in one pass and one transfer to the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lsprune.kernels.gpu.splitmix import mix64
+from lsprune.kernels.gpu.triton_support import triton_kernels
+
+COUNT = 8  # numbers in a tensor of facts
+
+
+@dataclass(frozen=True)
+class EdgeFacts:
+    """Facts about edges; `by_source` and `by_target` say whether they are sorted by that end."""
+
+    lowest_source: int
+    highest_source: int
+    lowest_target: int
+    highest_target: int
+    loops: int
+    balance: int  # 0 if every edge has its reverse (wrong with probability 2^-64)
+    falls_source: int  # edges whose source is less than that of the edge before
+    falls_target: int
+
+    @property
+    def by_source(self) -> bool:
+        return self.falls_source == 0
+
+    @property
+    def by_target(self) -> bool:
+        return self.falls_target == 0
+
+
+def edge_facts(source: Tensor, target: Tensor) -> Tensor:
+    """Return the numbers of EdgeFacts as an int64 tensor on the device; (0, -1) as lowest and highest of no edges."""
+    if source.shape[0] == 0:
+        return torch.tensor([0, -1, 0, -1, 0, 0, 0, 0], device=source.device)
+    kernels = triton_kernels("edge_facts_triton", source.device)
+    if kernels is not None:
+        facts: Tensor = kernels.edge_facts(source, target)
+        return facts
+    s, t = source.long(), target.long()
+    balance = (mix64(mix64(s) ^ t) - mix64(mix64(t) ^ s)).sum()
+    falls = [(end[1:] < end[:-1]).sum() for end in (s, t)]
+    return torch.stack([s.min(), s.max(), t.min(), t.max(), (s == t).sum(), balance, *falls])

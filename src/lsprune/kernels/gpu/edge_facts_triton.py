@@ -1,0 +1,65 @@
+"""Facts about edges in one Triton kernel that reads each edge once."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from lsprune.kernels.gpu.splitmix_triton import mix
+
+BLOCK = 512  # edges that a program reads at a time
+PROGRAMS = 2112  # at most: sixteen for each multiprocessor of a large device
+
+
+@triton.jit
+def _facts_kernel(source, target, count, facts, SIZE: tl.constexpr):
+    lane = tl.arange(0, SIZE)
+    top: tl.constexpr = 9223372036854775807
+    low_s = tl.full((SIZE,), top, tl.int64)
+    low_t = tl.full((SIZE,), top, tl.int64)
+    high_s = tl.full((SIZE,), -top, tl.int64)
+    high_t = tl.full((SIZE,), -top, tl.int64)
+    loops = tl.zeros((SIZE,), tl.int32)
+    balance = tl.zeros((SIZE,), tl.uint64)
+    falls_s = tl.zeros((SIZE,), tl.int32)
+    falls_t = tl.zeros((SIZE,), tl.int32)
+    start = tl.program_id(0).to(tl.int64) * SIZE
+    while start < count:  # the interpreter has no range over tensors
+        at = start + lane
+        inside = at < count
+        s = tl.load(source + at, mask=inside, other=0).to(tl.int64)
+        t = tl.load(target + at, mask=inside, other=0).to(tl.int64)
+        before = inside & (at > 0)
+        falls_s += (before & (s < tl.load(source + at - 1, mask=before, other=0).to(tl.int64))).to(tl.int32)
+        falls_t += (before & (t < tl.load(target + at - 1, mask=before, other=0).to(tl.int64))).to(tl.int32)
+        low_s = tl.where(inside, tl.minimum(low_s, s), low_s)
+        low_t = tl.where(inside, tl.minimum(low_t, t), low_t)
+        high_s = tl.where(inside, tl.maximum(high_s, s), high_s)
+        high_t = tl.where(inside, tl.maximum(high_t, t), high_t)
+        loops += (inside & (s == t)).to(tl.int32)
+        us = s.to(tl.uint64, bitcast=True)
+        ut = t.to(tl.uint64, bitcast=True)
+        balance += tl.where(inside, mix(mix(us) ^ ut) - mix(mix(ut) ^ us), 0)
+        start += tl.num_programs(0) * SIZE
+    tl.atomic_min(facts, tl.min(low_s, 0))
+    tl.atomic_max(facts + 1, tl.max(high_s, 0))
+    tl.atomic_min(facts + 2, tl.min(low_t, 0))
+    tl.atomic_max(facts + 3, tl.max(high_t, 0))
+    tl.atomic_add(facts + 4, tl.sum(loops.to(tl.int64), 0))
+    tl.atomic_add(facts + 5, tl.sum(balance, 0).to(tl.int64, bitcast=True))
+    tl.atomic_add(facts + 6, tl.sum(falls_s.to(tl.int64), 0))
+    tl.atomic_add(facts + 7, tl.sum(falls_t.to(tl.int64), 0))
+
+
+_START = [2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0, 0, 0, 0]
+
+
+def edge_facts(source: Tensor, target: Tensor) -> Tensor:
+    """Return what `kernels.gpu.edge_facts` returns, for at least one edge."""
+    facts = torch.tensor(_START, device=source.device)
+    count = source.shape[0]
+    programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
+    _facts_kernel[(programs,)](source.contiguous(), target.contiguous(), count, facts, BLOCK)
+    return facts
