@@ -92,8 +92,9 @@ def choose(
         slots, dtype=torch.uint8, device=device
     )  # fmt: skip
     if source.bottom:
+        keys = first_keys or source.keys(0, 1, 1)  # even if no owner has a choice, for errors that depend on no choice
         if choice.exists:
-            _run(choice, first_keys or source.keys(0, 1, 1), source, 0, choice.steps(), taken, bottom=True)
+            _run(choice, keys, source, 0, choice.steps(), taken, bottom=True)
         return taken
     needed = choice.steps()
     if needed == 0:

@@ -18,6 +18,7 @@ from lsprune.device.graph import DeviceGraph
 from lsprune.device.mask import isolated_nodes, to_mask
 from lsprune.device.owners import DeviceOwned, group, neighbour_base_of_owner
 from lsprune.device.pairs import symmetric_choice
+from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
 from lsprune.selection.choose import KeySource
@@ -35,8 +36,7 @@ def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcom
     owned = group(graph, rules)
     bases = neighbour_base_of_owner(graph, rules.side)
     if mode:
-        ready = pruner if pruner.is_fitted or not graph.num_edges else pruner.fit_graph(graph, runtime)
-        source = ready.key_source(graph, owned, runtime)
+        source = pruner.fitted_keys(graph, owned, None, runtime)
         taken, kept = symmetric_choice(graph, rules, mode, owned, source, bases)
     else:
         taken, kept = _by_owners(pruner, graph, owned, bases, runtime)
@@ -65,11 +65,17 @@ def _by_owners(
 
 
 def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Keys | None:
-    """Return the keys of the first block of steps, if it is known which they are."""
+    """Return the keys of the first block of steps, if it is known which they are.
+
+    An error is put off: it may be that no owner has a choice, so that no key is needed.
+    """
     if source is None or not isinstance(quota, int) or not quota or not edges:
         return None
     count = 1 if source.bottom else min(quota, BLOCK_FUNCTIONS, source.functions or quota)
-    return source.keys(0, count, 1 if source.bottom else quota)
+    try:
+        return source.keys(0, count, 1 if source.bottom else quota)
+    except LspruneError:
+        return None
 
 
 def _check(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, pruner: PerOwner, runtime: Runtime) -> int:

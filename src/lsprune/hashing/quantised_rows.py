@@ -95,9 +95,14 @@ def _quantised(view: View, role: str, ids: Array) -> Array:
     out = np.zeros((ids.shape[0], scale.dim), np.int16)
     quanta = view.runtime.module.quanta
     _read_rows(view, role, ids, lambda block: int(quanta(block, scale.unit, scale.exponent, centre, out)))
-    dropped_bits = max(map(_shifted_bits, view.scales.values())) - 7 - scale.shift
-    rounded = out if dropped_bits == 0 else (out.astype(np.int64) + (1 << (dropped_bits - 1))) >> dropped_bits
+    dropped = dropped_bits(view, role)
+    rounded = out if dropped == 0 else (out.astype(np.int64) + (1 << (dropped - 1))) >> dropped
     return np.minimum(rounded, 127).astype(np.int16)
+
+
+def dropped_bits(view: View, role: str) -> int:
+    """Return how many low bits the integers of a part lose, so that those of all parts fit 7 bits."""
+    return max(map(_shifted_bits, view.scales.values())) - 7 - view.scales[role].shift
 
 
 def _shifted_bits(scale: Scale) -> int:

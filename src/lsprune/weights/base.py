@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,12 +42,15 @@ class PerEdge:
 
     def of(self, owned: Owned, start: int, stop: int) -> Array:
         """Return the numbers of the slots start..stop."""
-        if self.of_neighbour is not None:
-            return np.asarray(self.of_neighbour[owned.neighbour[start:stop]])
         if self.of_slot is not None:
             return self.of_slot[start:stop]
-        assert self.of_edge is not None
-        return np.asarray(self.of_edge[owned.edges(start, stop)])
+        numbers: Array
+        if self.of_neighbour is not None:
+            numbers = self.of_neighbour[owned.neighbour[start:stop]]
+        else:
+            assert self.of_edge is not None
+            numbers = self.of_edge[owned.edges(start, stop)]
+        return numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +102,19 @@ class Weight(ABC):
 
     def _logs(self, values: Array, view: View) -> Array:
         """Return log2 of values; raise GraphError unless all are > 0 and finite."""
+        refusal = GraphError(f"weights={self!r} must be > 0 and finite in float32")
+        if view.device is not None:
+            logs: Array | None = _on_device().log2_of_floats(values)
+            if logs is None:
+                raise refusal
+            return logs
         column = np.asarray(values)
 
         def block(lo: int, hi: int) -> Array:
             with np.errstate(over="ignore", under="ignore"):  # overflow and underflow are refused below
                 numbers = column[lo:hi].astype(np.float32)
             if numbers.size and not (np.isfinite(numbers).all() and numbers.min() > 0):
-                raise GraphError(f"weights={self!r} must be > 0 and finite in float32")
+                raise refusal
             return log2_of_floats(numbers, view.runtime)
 
         return in_blocks(view, column.shape[0], block)
@@ -134,7 +144,13 @@ class Weight(ABC):
 def _scaled(logs: Array, power: int, unit: int) -> Array:
     """Return logs * power * unit in fixed point, rounded down after each product so that 64 bits are enough."""
     scaled = ((logs >> (FRACTION_BITS - _LOG_BITS)) * power) >> _LOG_BITS
-    return np.asarray((scaled * unit) >> _POWER_BITS)
+    product: Array = (scaled * unit) >> _POWER_BITS
+    return product
+
+
+def _on_device() -> Any:
+    """Return the module with the same functions for tensors; it imports torch."""
+    return import_module("lsprune.weights.device_logs")
 
 
 def log2_of_floats(values: Array, runtime: Runtime) -> Array:
@@ -146,6 +162,9 @@ def log2_of_floats(values: Array, runtime: Runtime) -> Array:
 
 def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
     """Add the offsets to the keys of `count` functions."""
+    if view.device is not None:
+        added: Keys = _on_device().add_offsets(keys, view, offsets, count)
+        return added
     owned = view.owned
     if isinstance(keys, NodeKeys) and offsets.of_neighbour is not None:
         table, extra = keys.table, offsets.of_neighbour

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +13,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, oriented
 from lsprune.hashing.base import View
 from lsprune.needs import Needs
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.weights.base import PerEdge, Weight
 
 
@@ -41,7 +43,7 @@ class Column(Weight):
     @property
     def needs(self) -> Needs:
         """Say that the weight depends on the attributes of the edge or of the neighbour."""
-        return Needs(edge=self.part == "edge", neighbour=self.part == "neighbour")
+        return Needs(edge=self.part == "edge", neighbour=self.part == "neighbour", gpu=True)
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return the column, for every edge or every neighbour."""
@@ -54,7 +56,8 @@ class Column(Weight):
         if hasattr(rows, "tocsr"):
             rows = rows.tocsr()
         elif rows is not None:
-            rows = np.asarray(rows).reshape(rows.shape[0], -1 if rows.size else 1)
+            rows = rows if is_tensor(rows) else np.asarray(rows)
+            rows = rows.reshape(rows.shape[0], -1 if math.prod(rows.shape) else 1)
         columns = 0 if rows is None else rows.shape[1]
         if self.column is None and columns != 1:
             raise GraphError(f"weights={self!r} needs {name} with one column, got {columns or 'none'}")
@@ -63,4 +66,5 @@ class Column(Weight):
                 f"weights={self!r} needs {name} with more than {self.column} columns, got {columns or 'none'}"
             )
         column = self.column or 0
-        return np.asarray(rows[:, [column]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, column])
+        numbers: Array = rows[:, [column]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, column]
+        return numbers

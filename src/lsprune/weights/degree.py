@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -34,10 +35,12 @@ class Degree(Weight):
     @property
     def needs(self) -> Needs:
         """Say that the weight depends on the degree of the neighbour."""
-        return Needs(degree=True, key_table=True)
+        return Needs(degree=True, key_table=True, gpu=True)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of each neighbour's degree."""
+        if view.device is not None:
+            return PerEdge(of_neighbour=import_module("lsprune.weights.device_logs").degree_logs(view))
         degree = view.owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
         return PerEdge(
             of_neighbour=in_blocks(

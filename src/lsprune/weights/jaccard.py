@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -35,12 +36,15 @@ class Jaccard(Weight):
     def needs(self) -> Needs:
         """Say that the weight depends on the neighbours of both ends."""
         reason = "weights jaccard compares the neighbours of both ends of an edge"
-        return Needs(scope="neighbourhood", reason=reason, edge_bytes=OVERLAP_EDGE_BYTES)
+        return Needs(scope="neighbourhood", reason=reason, edge_bytes=OVERLAP_EDGE_BYTES, gpu=True)
 
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of the similarity of owner and neighbour, for every slot."""
         if graph.bipartite:
             raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
+        if view.device is not None:
+            device = import_module("lsprune.weights.device_logs")
+            return PerEdge(of_slot=device.jaccard_logs(view, graph.num_nodes))
         common, union = overlaps(view.owned, graph.num_nodes, view.runtime, closed=True)
         sizes, index = np.unique(np.concatenate([common, union]), return_inverse=True)
         logs = log2(sizes, view.runtime)[index]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 from lsprune.errors import ConstantWarning, warn
@@ -38,7 +39,7 @@ class Similarity(Weight):
     def needs(self) -> Needs:
         """Say that the weight depends on the attributes of both ends and of their neighbours."""
         reason = "weights similarity compares the neighbours of both ends of an edge"
-        return Needs(neighbour=True, scope="neighbourhood", reason=reason)
+        return Needs(neighbour=True, scope="neighbourhood", reason=reason, gpu=True)
 
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
         """Return the scale of the node attributes that are compared."""
@@ -59,6 +60,10 @@ class Similarity(Weight):
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return 16 times the cosine of the surroundings of owner and neighbour, for every slot."""
         part = node_part(graph, side, view.seed, scale=scales[SIMILARITY_ROLE])
+        if view.device is not None:
+            device = import_module("lsprune.weights.device_logs")
+            cosine = device.cosines(view, part, scales[SIMILARITY_ROLE])
+            return PerEdge(of_slot=(cosine << (FRACTION_BITS - COSINE_BITS)) * DOUBLINGS)
         rows = node_rows(view, part, scales[SIMILARITY_ROLE])
         similarity = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)
 
