@@ -12,10 +12,12 @@ from typing import Any
 from lsprune import adapters
 from lsprune.adapters.base import Kept
 from lsprune.errors import IsolatedWarning, warn
-from lsprune.kernels import runtime
+from lsprune.graph import Graph
+from lsprune.kernels import Runtime
 from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import Pruner
 from lsprune.pruners.explanation import Explanation
+from lsprune.pruners.placement import own_arrays, where_it_is
 from lsprune.pruners.relations import Plan, relation_masks
 from lsprune.selection.rescale import owner_factors
 
@@ -42,27 +44,35 @@ def prune(
         rescale: multiply edge weights by degree / kept of their owner, so that sums keep their size.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores.
-        executor: "cpu" (default), "gpu" (the nearest words of `Codebook` on a CUDA device, all else as "cpu") or
-            "reference"; the same mask whichever.
+        executor: "cpu", "gpu" or "reference"; the same mask whichever. Default: "gpu" for a graph on a GPU, so that no
+            tensor leaves it, else "cpu". A pruner without a GPU path warns once and prunes on the host.
 
     >>> import numpy as np
     >>> from lsprune import LocalRandom
     >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
     (2, 2)
     """
-    adapter, run = adapters.find(data), runtime(threads, executor)
-    graphs = adapter.graphs(data)
-    results = relation_masks(graphs, pruner, reverse or {}, run)
-    kept = {
-        key: Kept(
-            mask=mask, weight=owner_factors(graphs[key], mask, *results.rules[key]) if rescale else None, e_id=e_id
-        )
-        for key, mask in results.masks.items()
-    }
-    with thread_pool.using(run.threads):  # arrays are cut in parallel, without a `threads` argument
-        result = adapter.rebuild(data, kept)
-    _warn_isolated(results.isolated)
-    return (result, adapter.masks(data, results.masks)) if return_mask else result
+    adapter = adapters.find(data)
+    pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
+
+    def pruned(graphs: Mapping[Any, Graph], run: Runtime) -> Any:
+        results = relation_masks(graphs, pruner, reverse or {}, run)
+        masks = own_arrays(adapter, data, results.masks)
+        factors = {
+            key: owner_factors(graphs[key], mask, *results.rules[key])
+            for key, mask in (results.masks.items() if rescale else ())
+        }
+        weights = own_arrays(adapter, data, factors)
+        kept = {
+            key: Kept(mask=mask, weight=weights.get(key), e_id=e_id, count=results.kept.get(key))
+            for key, mask in masks.items()
+        }
+        with thread_pool.using(run.threads):  # arrays are cut in parallel, without a `threads` argument
+            result = adapter.rebuild(data, kept)
+        _warn_isolated(results.isolated)
+        return (result, adapter.masks(data, masks)) if return_mask else result
+
+    return where_it_is(adapter, data, pruners, threads, executor, pruned)
 
 
 def mask(data: Any, pruner: Pruner, *, threads: int | None = None, executor: str | None = None) -> Any:

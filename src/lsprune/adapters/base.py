@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from lsprune.errors import OptionError
+from lsprune.errors import NoGpuPath, OptionError
 from lsprune.graph import Array, Graph
 
 Key = Hashable  # None for an object with one set of edges, else a relation such as ("user", "likes", "item")
@@ -17,9 +17,10 @@ Key = Hashable  # None for an object with one set of edges, else a relation such
 class Kept:
     """What to keep of one relation, aligned with the edges of the `Graph` that the adapter returned."""
 
-    mask: Array  # [E] bool, True = kept
+    mask: Array  # [E] bool, True = kept; a tensor for graphs on a device
     weight: Array | None = None  # [E] float32: factors for the edge weights (`rescale=True`), or None
     e_id: bool = False  # whether to store the positions of the kept edges on the result
+    count: int | None = None  # number of edges that the mask keeps, where that is known
 
     def refuse_weight(self, kind: str) -> None:
         """Raise OptionError if there are weights: for kinds of objects without edge weights."""
@@ -85,6 +86,14 @@ class Adapter(ABC):
 
         `kept` has the keys of `graphs`; relations without an entry stay whole.
         """
+
+    def device(self, data: Any) -> Any:
+        """Return the torch device of the edges of `data` if that is a GPU; None for graphs in host memory."""
+        return None
+
+    def device_graphs(self, data: Any) -> Mapping[Key, Graph]:
+        """Return what `graphs` returns, with tensors on the device instead of arrays (`lsprune.device.graph`)."""
+        raise NoGpuPath(f"{self.about} has no GPU path")
 
     def masks(self, data: Any, masks: Mapping[Key, Array]) -> Any:
         """Return the masks `[E]` bool, with the keys of `graphs`, as users of this kind of object expect them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -30,10 +31,13 @@ class LocalRandom(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the ids of both ends."""
-        return Needs(owner_id=True)
+        return Needs(owner_id=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return a hash of (owner, neighbour) as key."""
+        if runtime.device is not None:
+            keys = import_module("lsprune.device.edge_keys").random_keys(graph, owned, self.side, self.seed)
+            return KeySource.of_edges(keys)
         owner_base, neighbour_base = bases(graph, self.side)
         start = draw(self.seed, EDGE)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,13 +84,13 @@ def from_tensors(
 def upload(graph: Graph, device: Any) -> DeviceGraph:
     """Copy a graph in host memory to a device."""
     if graph.grouped is not None or graph.ids is not None or any(known is not None for known in graph.known):
-        raise NoGpuPath('a part of a larger graph has no GPU path; use executor="cpu"')
+        raise NoGpuPath("a part of a larger graph has no GPU path")
 
     def moved(values: Any) -> Any:
         if values is None:
             return None
         if hasattr(values, "tocsr"):
-            raise NoGpuPath('sparse attributes have no GPU path; use dense ones, or executor="cpu"')
+            raise NoGpuPath("sparse attributes have no GPU path")
         return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
     ends = tuple(moved(end) for end in graph.ends())
@@ -100,6 +102,21 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip
     return DeviceGraph(**fields, device=ends[0].device, facts=EdgeFacts(*edge_facts(*ends).tolist()))
+
+
+def default_device() -> Any:
+    """Return the GPU that graphs in host memory are copied to."""
+    return torch.device("cuda", torch.cuda.current_device())
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Say NoGpuPath where the device has too little memory."""
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        reason = str(error).partition(". GPU")[0]
+        raise NoGpuPath(f"the GPU has too little memory ({reason})") from None
 
 
 def _array(tensor: Any) -> Array:
@@ -124,7 +141,7 @@ def _counts(num_nodes: Any, x: tuple[Any, Any], facts: EdgeFacts, bipartite: boo
         for size, rows, top in zip(stated, x, tops, strict=True)
     ]
     if max(counts) > MAX_NODES:
-        raise NoGpuPath(f'more than {MAX_NODES} nodes have no GPU path; use executor="cpu"')
+        raise NoGpuPath(f"more than {MAX_NODES} nodes have no GPU path")
     return counts[0], counts[1]
 
 
@@ -141,7 +158,7 @@ def _rows(values: Any, count: int, name: str) -> Any:
     if values is None:
         return None
     if values.layout != torch.strided:
-        raise NoGpuPath('sparse attributes have no GPU path; use dense ones, or executor="cpu"')
+        raise NoGpuPath("sparse attributes have no GPU path")
     item = "node" if name == "x" else "edge"
     if values.dim() == 0:
         raise GraphError(f"{name} must have one row for each {item}, got a single value")

@@ -45,7 +45,7 @@ def values_of(view: View, part: Part) -> Tensor:
     """Return the rows of a part as a matrix on the device; those of a category are made on the host, once."""
     rows = part.rows
     if isinstance(rows, SparseRows):
-        raise NoGpuPath('sparse attributes have no GPU path; use dense ones, or executor="cpu"')
+        raise NoGpuPath("sparse attributes have no GPU path")
     if not isinstance(rows, CategoryRows):
         values: Any = rows.values
         return values if isinstance(values, Tensor) else torch.from_numpy(np.asarray(values)).to(view.device)
@@ -80,9 +80,7 @@ def in_blocks(count: int, rows: Callable[[int, int], Tensor]) -> Tensor:
     return torch.cat([rows(lo, min(lo + CHUNK_ROWS, count)) for lo in range(0, count, CHUNK_ROWS)])
 
 
-def of_sums(
-    view: View, tables: Mapping[str, Tensor], edge: Tensor | None, finish: Callable[[Tensor], Tensor]
-) -> Keys:
+def of_sums(view: View, tables: Mapping[str, Tensor], edge: Tensor | None, finish: Callable[[Tensor], Tensor]) -> Keys:
     """Return keys `finish(sum of the parts)`; `edge` has the values of all edges, `[E, count]`."""
     if edge is None and set(tables) == {"neighbour"}:
         sums, index = tables["neighbour"], view.parts["neighbour"].index
@@ -132,9 +130,10 @@ def _signatures(view: View, role: str, entry: Array, threshold: Array, code: Arr
     part, scale = view.parts[role], view.scales[role]
     x = values_of(view, part)
     view.runtime.faults.append((part.rows, first_bad_row(x)))
-    centre, arrays = view.constant(np.array(scale.centre, np.int32)), [
-        view.constant(array) for array in (entry, threshold, code)
-    ]
+    centre, arrays = (
+        view.constant(np.array(scale.centre, np.int32)),
+        [view.constant(array) for array in (entry, threshold, code)],
+    )
     chunks = [
         signatures(quanta(x[lo:hi].float(), scale.unit, scale.exponent, centre), *arrays)
         for lo, hi in row_chunks(x.shape[0], max(x.shape[1], entry.size))

@@ -20,7 +20,11 @@ from lsprune.graph import Array
 from lsprune.kernels import file_arrays
 from lsprune.kernels import threads as pool
 
-EXECUTORS = {"cpu": "lsprune.kernels.cpu", "reference": "lsprune.kernels.reference", "gpu": "lsprune.kernels.gpu.host_arrays"}
+EXECUTORS = {
+    "cpu": "lsprune.kernels.cpu",
+    "reference": "lsprune.kernels.reference",
+    "gpu": "lsprune.kernels.gpu.host_arrays",
+}
 BLOCK_ROWS = 2048  # attribute rows a thread takes at a time
 BLOCK_VALUES = 1 << 22  # attribute values in a block at most: fewer rows where they are very wide
 SPAN_EDGES = 1 << 18  # edges a thread takes at a time

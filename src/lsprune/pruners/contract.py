@@ -23,6 +23,7 @@ from lsprune.kernels import Runtime, runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.pruners.explanation import Explanation, explain_mask, explain_node
+from lsprune.pruners.placement import own_arrays, where_it_is
 from lsprune.pruners.relations import relation_masks
 from lsprune.pruners.saved import read_saved, write_saved
 from lsprune.selection.budget import quotas
@@ -94,8 +95,11 @@ class Pruner(ABC):
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
         """Return True for every edge to keep, in the caller's edge order: an array, a list of arrays or a dict."""
         adapter = adapters.find(data)
-        masks = relation_masks(adapter.graphs(data), self, {}, runtime(threads, executor)).masks
-        return adapter.masks(data, masks)
+
+        def masks_of(graphs: Mapping[Any, Graph], run: Runtime) -> dict[Any, Array]:
+            return own_arrays(adapter, data, relation_masks(graphs, self, {}, run).masks)
+
+        return adapter.masks(data, where_it_is(adapter, data, [self], threads, executor, masks_of))
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Explain why each edge that `node` owns was kept or removed; print the result.

@@ -221,8 +221,8 @@ def view_of(
     return View(
         owned=owned, parts=parts, scales=hashed, normalised=options.normalised, seed=options.seed, total=total,
         needed=total if needs_all else steps, functions=steps,
-        neighbours=graph.num_neighbours(options.side),
-        neighbour_base=neighbour_base(graph, options.side, run), runtime=run, log_keys=options.weight is not None, learned=learned,
+        neighbours=graph.num_neighbours(options.side), neighbour_base=neighbour_base(graph, options.side, run),
+        runtime=run, log_keys=options.weight is not None, learned=learned,
     )  # fmt: skip
 
 

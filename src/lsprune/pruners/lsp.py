@@ -14,13 +14,14 @@ from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import FAMILIES, Family, Projection, family
 from lsprune.hashing.base import Keys
-from lsprune.kernels import Runtime, runtime
+from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, adjusted, check_finite, fit_scales
 from lsprune.pruners.calibration import calibrated
 from lsprune.pruners.contract import LocalPruner, PerOwner, Pruner, ScaleOf
 from lsprune.pruners.fitted import FittedLSP, LearnedArray, view_of
 from lsprune.pruners.known_nodes import without_unknown
+from lsprune.pruners.placement import where_it_is
 from lsprune.pruners.registry import PRUNERS, load
 from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
@@ -211,10 +212,14 @@ class LSP(LocalPruner):
         (4,)
         """
         sizes = _category_sizes(categories or {})
-        graphs = adapters.find(data).graphs(data)
-        if set(graphs) != {None}:
-            raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
-        return self.fit_graph(graphs[None], runtime(threads, executor), sizes)
+        adapter = adapters.find(data)
+
+        def fitted(graphs: Mapping[Any, Graph], run: Runtime) -> FittedLSP:
+            if set(graphs) != {None}:
+                raise OptionError("fit must be given one relation at a time; fit a pruner for each edge type")
+            return self.fit_graph(graphs[None], run, sizes)
+
+        return where_it_is(adapter, data, [self], threads, executor, fitted)
 
     def fit_graph(self, graph: Graph, runtime: Runtime, sizes: Mapping[str, int] | None = None) -> FittedLSP:
         """Return what `fit` returns for a `Graph`; `sizes` are numbers of category values by part."""

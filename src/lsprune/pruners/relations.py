@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from lsprune.adapters.base import Key
 from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
 from lsprune.graph import Array, Graph, other_side
 from lsprune.kernels import Runtime, plain
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.selection.mask import Outcome
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class RelationMasks:
     masks: dict[Key, Array]
     rules: dict[Key, tuple[str, str]]  # side and self_loops of the pruner of each relation
     isolated: int  # nodes left without an edge; 0 for a graph of several relations
+    kept: dict[Key, int | None] = field(default_factory=dict)  # numbers of edges that masks keep, where known
 
 
 def relation_masks(
@@ -41,7 +44,8 @@ def relation_masks(
         if isinstance(pruner, Mapping):
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
         outcome = checked_mask(graphs[None], pruner, run)
-        return RelationMasks({None: outcome.mask}, {None: (pruner.side, pruner.self_loops)}, outcome.isolated)
+        rules = {None: (pruner.side, pruner.self_loops)}
+        return RelationMasks({None: outcome.mask}, rules, outcome.isolated, {None: outcome.kept})
     plan, partner = _plan(graphs, pruner, reverse)
     masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
     rules = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
@@ -83,14 +87,22 @@ def _plan(
 def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
     """The mask of `other`, whose edges are those of `graph` turned round, in whatever order."""
     (s, t), (back_s, back_t) = graph.ends(), other.ends()
-    order, back = np.lexsort((t, s)), np.lexsort((back_s, back_t))
-    if s.shape != back_s.shape or np.any(s[order] != back_t[back]) or np.any(t[order] != back_s[back]):
+    order, back = _lexsort(t, s), _lexsort(back_s, back_t)
+    if s.shape != back_s.shape or bool((s[order] != back_t[back]).any() or (t[order] != back_s[back]).any()):
         raise GraphError(
             f"{names} must hold the same edges in opposite directions; name the reverse with reverse={{…}}"
         )
-    out = np.empty_like(mask)
+    out = mask != mask
     out[back] = mask[order]
     return out
+
+
+def _lexsort(second: Array, first: Array) -> Array:
+    """Return the order by `first`, then `second`, of arrays or tensors."""
+    if not is_tensor(first):
+        return np.lexsort((second, first))
+    order: Array = import_module("lsprune.device.pairs").lexsort(second, first)
+    return order
 
 
 def checked_mask(graph: Graph, pruner: Pruner, run: Runtime) -> Outcome:
@@ -98,10 +110,14 @@ def checked_mask(graph: Graph, pruner: Pruner, run: Runtime) -> Outcome:
     if isinstance(pruner, type) or not hasattr(pruner, "mask_graph"):
         raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
     outcome = pruner.mask_graph(graph, run)
-    may_warn = not (_warned or pruner.symmetric or graph.undirected or graph.bipartite or bool(outcome.mask.all()))
+    may_warn = not (_warned or pruner.symmetric or graph.undirected or graph.bipartite or _keeps_all(graph, outcome))
     if may_warn and is_undirected(graph, run):
         warn_undirected()
     return outcome
+
+
+def _keeps_all(graph: Graph, outcome: Outcome) -> bool:
+    return bool(outcome.mask.all()) if outcome.kept is None else outcome.kept == graph.num_edges
 
 
 _warned: list[bool] = []  # not empty once the warning was given in this process
@@ -120,6 +136,9 @@ def warn_undirected() -> None:
 
 def is_undirected(graph: Graph, run: Runtime) -> bool:
     """Test whether every edge has its reverse (wrong with probability 2^-64), in one pass and without sorting."""
+    if run.device is not None:
+        facts: Any = getattr(graph, "facts", None)
+        return bool(facts.balance == 0)
     source, target = (plain(end) for end in graph.ends())
     balances: list[int] = []
     run.spread(source.shape[0], lambda lo, hi: balances.append(int(run.module.reverse_balance(source, target, lo, hi))))

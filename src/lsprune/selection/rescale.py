@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 
 from lsprune.graph import Array, Graph, oriented
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.selection.self_loops import loops_count
 
 
 def owner_factors(graph: Graph, mask: Array, side: str, self_loops: str = "free") -> Array:
     """Compute degree / kept edges of the owner of each edge as float32; 1 for self-loops that are not counted."""
+    if is_tensor(mask):
+        factors: Array = import_module("lsprune.device.rescale").owner_factors(graph, mask, side, self_loops)
+        return factors
     source, target = graph.ends()
     owner, owners = oriented(side, source, target)[0], graph.num_owners(side)
     all_count = loops_count(self_loops, bipartite=graph.bipartite)

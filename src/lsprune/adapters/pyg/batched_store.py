@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,17 @@ from torch_geometric import EdgeIndex
 
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.stores import NODE_KEYS, Store, edge_keys, keep_edges, keep_entry
-from lsprune.adapters.pyg.tensors import offsets, view
+from lsprune.adapters.pyg.tensors import DeviceMask, Mask, kept_before, mask_of, view
 from lsprune.graph import Array, Graph
 
 Slices = dict[str, Any]  # for each entry of a store, the offsets [G + 1] of the graphs in it
 
 
-def edge_slices(slices: Slices, graph: Graph) -> Array:
-    """Return the offsets `[G + 1]` of each graph's edges among all the edges of a store."""
+def edge_slices(slices: Slices, graph_of: Callable[[], Graph]) -> Array:
+    """Return the offsets `[G + 1]` of each graph's edges among all the edges of a store; from its graph if need be."""
     if "edge_index" in slices:
         return view(torch.as_tensor(slices["edge_index"])).astype(np.int64)
+    graph = graph_of()
     ptr, target = graph.target_ptr, graph.ends()[1]
     assert ptr is not None
     owner = np.searchsorted(ptr[1:], target, side="right")
@@ -32,15 +34,15 @@ def keep_batched(store: Store, kept: Kept, slices: Slices, starts: Array) -> Sli
 
     `starts` are the `edge_slices` of the store before.
     """
-    after = offsets(kept.mask)
-    ends = after[starts]
+    mask = mask_of(kept)
+    ends = kept_before(mask, torch.from_numpy(starts))
     before = set(store.keys())
-    ready = {key: _keep_pieces(key, store[key], kept.mask, starts) for key in _pieces(store, slices, starts)}
+    ready = {key: _keep_pieces(key, store[key], mask, starts) for key in _pieces(store, slices, starts)}
     masked = [key for key in ("edge_index", *edge_keys(store)) if key in slices and key not in ready]
     keep_edges(store, kept, ready=ready)
-    new = {key: torch.from_numpy(after[view(torch.as_tensor(slices[key]))]) for key in masked}
+    new = {key: kept_before(mask, torch.as_tensor(slices[key])).cpu() for key in masked}
     added = [key for key in edge_keys(store) if key not in before or (key == "e_id" and kept.e_id)]
-    return {**slices, **new, **dict.fromkeys(added, torch.from_numpy(ends))}
+    return {**slices, **new, **dict.fromkeys(added, ends)}
 
 
 def increments(incs: Slices, slices: Slices, kept: Kept, starts: Array) -> Slices:
@@ -75,7 +77,8 @@ def _pieces(store: Store, slices: Slices, starts: Array) -> list[str]:
     ]
 
 
-def _keep_pieces(key: str, value: Any, mask: Array, starts: Array) -> Any:
+def _keep_pieces(key: str, value: Any, mask: Mask, starts: Array) -> Any:
     if not isinstance(value, list):
         return value  # one number for each graph: nothing to remove
+    mask = mask.host if isinstance(mask, DeviceMask) else mask
     return [keep_entry(key, piece, part) for piece, part in zip(value, np.split(mask, starts[1:-1]), strict=True)]

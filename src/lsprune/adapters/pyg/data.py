@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_batched, number_nodes
-from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read
-from lsprune.adapters.pyg.tensors import features, view
+from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read, read_on_device
+from lsprune.adapters.pyg.tensors import features, on_gpu, view
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
@@ -32,21 +33,29 @@ class DataAdapter(Adapter):
         ptr = _offsets(store) if isinstance(data, Batch) else None
         return {None: read(store, num_nodes=node_count(store), x=features(store.get("x")), ptr=ptr)}
 
+    def device(self, data: Data) -> Any:
+        return _device(data._store)
+
+    def device_graphs(self, data: Data) -> Mapping[Key, Graph]:
+        store = data._store
+        ptr = _tensor_offsets(store) if isinstance(data, Batch) else None
+        return {None: read_on_device(store, num_nodes=node_count(store), x=store.get("x"), ptr=ptr)}
+
     def rebuild(self, data: Data, kept: Mapping[Key, Kept]) -> Data:
         out = copy.copy(data)
         if None not in kept:
             return out
         if _has_slices(data):
-            graph = self.graphs(data)[None]
-            starts = edge_slices(data._slice_dict, graph)
+            starts = edge_slices(data._slice_dict, lambda: self.graphs(data)[None])
             out._slice_dict = keep_batched(out._store, kept[None], data._slice_dict, starts)
             out._inc_dict = increments(data._inc_dict, out._slice_dict, kept[None], starts)
-            if graph.target_ptr is not None:
-                number_nodes(out._store, out._slice_dict, np.diff(graph.target_ptr))
+            if (ptr := _offsets(data._store)) is not None:
+                number_nodes(out._store, out._slice_dict, np.diff(ptr))
             return out
         if node_count(data._store) is None:
             # Without edges at its last nodes, PyG would count fewer nodes.
-            out.num_nodes = self.graphs(data)[None].num_nodes
+            edges = data.edge_index
+            out.num_nodes = int(edges.max()) + 1 if edges.numel() else 0
         keep_edges(out._store, kept[None])
         return out
 
@@ -64,6 +73,13 @@ class HeteroDataAdapter(Adapter):
     def graphs(self, data: HeteroData) -> Mapping[Key, Graph]:
         return {relation: _relation(data, relation) for relation in relations(data)}
 
+    def device(self, data: HeteroData) -> Any:
+        places = {_device(data[relation]) for relation in relations(data)}
+        return places.pop() if len(places) == 1 else None
+
+    def device_graphs(self, data: HeteroData) -> Mapping[Key, Graph]:
+        return {relation: _relation(data, relation, on_device=True) for relation in relations(data)}
+
     def rebuild(self, data: HeteroData, kept: Mapping[Key, Kept]) -> HeteroData:
         out = copy.copy(data)
         if not _has_slices(data):
@@ -72,7 +88,7 @@ class HeteroDataAdapter(Adapter):
             return out
         slices, incs = dict(data._slice_dict), dict(data._inc_dict)
         for relation, part in kept.items():
-            starts = edge_slices(slices[relation], _relation(data, relation))
+            starts = edge_slices(slices[relation], lambda relation=relation: _relation(data, relation))  # type: ignore[misc]
             slices[relation] = keep_batched(out[relation], part, slices[relation], starts)
             incs[relation] = increments(incs[relation], slices[relation], part, starts)
         out._slice_dict, out._inc_dict = slices, incs
@@ -87,22 +103,32 @@ def relations(data: HeteroData) -> list[tuple[str, str, str]]:
     return names
 
 
-def _relation(data: HeteroData, relation: Any) -> Graph:
+def _relation(data: HeteroData, relation: Any, *, on_device: bool = False) -> Graph:
     ends = [_node_store(data, relation[0]), _node_store(data, relation[2])]
     counts = [None if store is None else node_count(store) for store in ends]
-    x = [None if store is None else features(store.get("x")) for store in ends]
+    x = [None if store is None else store.get("x") for store in ends]
     batched = isinstance(data, Batch) and all(store is not None for store in ends)
-    ptr = [_offsets(store) if batched else None for store in ends]
+    offsets = _tensor_offsets if on_device else _offsets
+    ptr = [offsets(store) if batched else None for store in ends]
+    reader = read_on_device if on_device else read
+    x = x if on_device else [features(rows) for rows in x]
     if relation[0] == relation[2]:
-        return read(data[relation], num_nodes=counts[0], x=x[0], ptr=ptr[0])
+        return reader(data[relation], num_nodes=counts[0], x=x[0], ptr=ptr[0])
     both = None if ptr[0] is None or ptr[1] is None else (ptr[0], ptr[1])
-    return read(data[relation], num_nodes=_sizes(data[relation], counts), x=(x[0], x[1]), ptr=both)
+    return reader(data[relation], num_nodes=_sizes(data[relation], counts), x=(x[0], x[1]), ptr=both)
+
+
+def _device(store: Store) -> Any:
+    """Return the device of the edges of a store if it is a GPU."""
+    return next((on_gpu(store[key]) for key in ("edge_index", "adj_t") if key in store), None)
 
 
 def _sizes(store: Store, counts: list[int | None]) -> tuple[int, int]:
     """Return the numbers of sources and targets; from the edges, if the node stores do not state them."""
     key = connectivity(store)
     value = store[key]
+    if None not in counts:
+        return int(counts[0] or 0), int(counts[1] or 0)
     guess = tuple(value.shape[1::-1]) if key == "adj_t" else [int(n) + 1 for n in view(value).max(1, initial=-1)]
     first, second = (guess[i] if count is None else count for i, count in enumerate(counts))
     return int(first), int(second)
@@ -123,6 +149,19 @@ def _offsets(store: Store) -> Array | None:
     if np.any(batch[1:] < batch[:-1]):
         raise GraphError("batch must be sorted, so that the nodes of each graph are consecutive")
     return np.concatenate([[0], np.cumsum(np.bincount(batch))])
+
+
+def _tensor_offsets(store: Store) -> Any:
+    """Return what `_offsets` returns as a tensor on the device."""
+    if "ptr" in store:
+        return store["ptr"]
+    if "batch" not in store:
+        return None
+    batch = store["batch"]
+    if bool((batch[1:] < batch[:-1]).any()):
+        raise GraphError("batch must be sorted, so that the nodes of each graph are consecutive")
+    counts = torch.bincount(batch)
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
 def _has_slices(data: Any) -> bool:

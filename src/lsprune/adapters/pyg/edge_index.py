@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
+import torch
 from torch import Tensor
 from torch_geometric import EdgeIndex
 
 from lsprune.adapters.base import Adapter, Kept, Key
-from lsprune.adapters.pyg.tensors import offsets, take, view
-from lsprune.graph import Array, Graph
+from lsprune.adapters.pyg.tensors import Mask, edges_on_device, kept_before, mask_of, on_gpu, take, view
+from lsprune.graph import Graph
 
 
-def keep_edge_index(edge_index: Tensor, mask: Array) -> Tensor:
+def keep_edge_index(edge_index: Tensor, mask: Mask) -> Tensor:
     """Return the kept columns of `edge_index` `[2, E]`; an `EdgeIndex` stays one.
 
     Order and size stay as they are. `is_undirected` stays if the kept edges are still symmetric. What PyG caches of an
@@ -23,12 +23,12 @@ def keep_edge_index(edge_index: Tensor, mask: Array) -> Tensor:
     if not isinstance(edge_index, EdgeIndex):
         return take(edge_index, mask, dim=1)
     kept = take(edge_index.as_tensor(), mask, dim=1)
-    unpaired = _unpaired(kept) if _claims_symmetry(edge_index) else np.zeros(kept.shape[1], dtype=bool)
+    unpaired = _unpaired(kept) if _claims_symmetry(edge_index) else torch.zeros(kept.shape[1], dtype=torch.bool)
     out = EdgeIndex(
         kept,
         sparse_size=edge_index.sparse_size(),
         sort_order=edge_index.sort_order,
-        is_undirected=edge_index.is_undirected and not unpaired.any(),
+        is_undirected=edge_index.is_undirected and not bool(unpaired.any()),
     )
     out._cat_metadata = _keep_metadata(edge_index, mask, unpaired)
     result: Tensor = out
@@ -40,27 +40,27 @@ def _claims_symmetry(edge_index: EdgeIndex) -> bool:
     return edge_index.is_undirected or (parts is not None and any(parts.is_undirected))
 
 
-def _unpaired(edge_index: Tensor) -> Array:
+def _unpaired(edge_index: Tensor) -> Tensor:
     """Return where the sorted edges and the sorted reverse edges differ, `[E]` bool: nowhere for a symmetric graph.
 
     Duplicates count, as in `EdgeIndex.validate`. Graphs joined one after another differ only at their own positions,
     because both sorts keep them apart.
     """
-    source, target = view(edge_index).astype(np.int64)
-    width = int(max(source.max(initial=0), target.max(initial=0))) + 1
-    differ: Array = np.sort(source * width + target) != np.sort(target * width + source)
-    return differ
+    source, target = edge_index.long()
+    width = int(edge_index.max()) + 1 if edge_index.numel() else 1
+    return (source * width + target).sort().values != (target * width + source).sort().values
 
 
-def _keep_metadata(edge_index: EdgeIndex, mask: Array, unpaired: Array) -> object:
+def _keep_metadata(edge_index: EdgeIndex, mask: Mask, unpaired: Tensor) -> object:
     """Return PyG's metadata of several joined edge sets, for the kept edges; None if there is no valid one."""
     parts = edge_index._cat_metadata
     if parts is None or sum(parts.nnz) != mask.shape[0]:
         return None
-    ends = offsets(mask)[np.cumsum([0, *parts.nnz])]
-    faults = np.diff(offsets(unpaired)[ends])
+    ends = kept_before(mask, torch.tensor([0, *parts.nnz]).cumsum(0))
+    before = torch.cat([torch.zeros(1, dtype=torch.int64), unpaired.cumsum(0).cpu()])
+    faults = before[ends].diff()
     return parts._replace(
-        nnz=np.diff(ends).tolist(),
+        nnz=ends.diff().tolist(),
         is_undirected=[was and not fault for was, fault in zip(parts.is_undirected, faults.tolist(), strict=True)],
     )
 
@@ -86,9 +86,15 @@ class EdgeIndexAdapter(Adapter):
     def graphs(self, data: EdgeIndex) -> Mapping[Key, Graph]:
         return {None: Graph.from_edges(view(data.as_tensor()), num_nodes=num_nodes(data))}
 
+    def device(self, data: EdgeIndex) -> Any:
+        return on_gpu(data)
+
+    def device_graphs(self, data: EdgeIndex) -> Mapping[Key, Graph]:
+        return {None: edges_on_device(data.as_tensor(), num_nodes=num_nodes(data))}
+
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
         kept[None].refuse_weight("a bare EdgeIndex")
         kept[None].refuse_e_id("a bare EdgeIndex")
-        return keep_edge_index(data, kept[None].mask)
+        return keep_edge_index(data, mask_of(kept[None]))

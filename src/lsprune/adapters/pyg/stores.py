@@ -21,19 +21,25 @@ from torch_geometric.data.storage import EdgeStorage, NodeStorage
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.edge_index import keep_edge_index
 from lsprune.adapters.pyg.tensors import (
+    DeviceMask,
+    Mask,
     compress,
+    edges_on_device,
     features,
     keep_sparse,
+    kept_before,
+    kept_weights,
+    mask_of,
     num_entries,
-    offsets,
     scale,
     sparse_graph,
+    sparse_graph_on_device,
     take,
     view,
 )
 from lsprune.checks import count_of
-from lsprune.errors import GraphError
-from lsprune.graph import Array, Graph
+from lsprune.errors import GraphError, NoGpuPath
+from lsprune.graph import Graph
 
 Store = Any  # a BaseStorage of PyG: GlobalStorage (Data) or EdgeStorage (a relation of HeteroData)
 NODE_KEYS = ("x", "feat", "pos", "batch", "node_type", "n_id", "tf")  # where PyG looks for the number of nodes
@@ -64,6 +70,19 @@ def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
     if key == "adj_t":
         return sparse_graph(store[key], rows="target", **rest)
     return Graph.from_edges(view(store[key]), **rest)
+
+
+def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
+    """Return the graph of one store whose tensors are on a device, without a copy."""
+    key = connectivity(store)
+    edges, rest = store[key], {"num_nodes": num_nodes, "x": x, "edge_attr": store.get("edge_attr"), "ptr": ptr}
+    for name in ("x", "edge_attr"):
+        both = rest[name] if isinstance(rest[name], tuple) else (rest[name],)
+        if any(not isinstance(rows, Tensor) or rows.device != edges.device for rows in both if rows is not None):
+            raise NoGpuPath(f"{name} must be on the device of the edges ({edges.device}) for the GPU path")
+    if key == "adj_t":
+        return sparse_graph_on_device(edges, rows="target", **rest)
+    return edges_on_device(edges.as_tensor() if isinstance(edges, EdgeIndex) else edges, **rest)
 
 
 def edge_count(store: Store) -> int:
@@ -107,25 +126,26 @@ def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = No
 
     `ready` has the new values of entries that are not stored edge by edge, as in a batch.
     """
-    key, mask, new = connectivity(store), kept.mask, dict(ready or {})
+    key, mask, new = connectivity(store), mask_of(kept), dict(ready or {})
     assert mask.shape == (edge_count(store),), "the mask was made for another graph"
     for name in edge_keys(store):
         if name not in new:
             new[name] = keep_entry(name, store[name], mask, _edge_dim(store, name))
     new.update(_keep_counts(store, mask))
     if key == "adj_t":
-        new[key] = keep_sparse(store[key], mask, kept.weight)
+        new[key] = keep_sparse(store[key], kept)
     else:
         new[key] = keep_edge_index(store[key], mask)
         if kept.weight is not None:
-            new["edge_weight"] = _weights(new.get("edge_weight"), kept.weight[mask], store[key].device)
+            new["edge_weight"] = _weights(new.get("edge_weight"), kept_weights(kept, mask), store[key].device)
     if kept.e_id:
-        new["e_id"] = torch.from_numpy(np.flatnonzero(mask)).to(store[key].device)
+        positions = mask.positions if isinstance(mask, DeviceMask) else torch.from_numpy(np.flatnonzero(mask))
+        new["e_id"] = positions.to(store[key].device)
     for name, value in new.items():
         store[name] = value
 
 
-def keep_entry(key: str, value: Any, mask: Array, dim: int = 0) -> Any:
+def keep_entry(key: str, value: Any, mask: Mask, dim: int = 0) -> Any:
     """Return `value` for the kept edges; a number, a string or None is not about single edges and stays."""
     if isinstance(value, _WITHOUT_LENGTH) or getattr(value, "ndim", 1) == 0:
         return value
@@ -140,7 +160,8 @@ def keep_entry(key: str, value: Any, mask: Array, dim: int = 0) -> Any:
         return take(value, mask, dim)
     if isinstance(value, np.ndarray):
         return compress(value, mask, dim)
-    return type(value)(entry for entry, keep in zip(value, mask.tolist(), strict=True) if keep)
+    keeps = (mask.host if isinstance(mask, DeviceMask) else mask).tolist()
+    return type(value)(entry for entry, keep in zip(value, keeps, strict=True) if keep)
 
 
 def _length(value: Any, dim: int) -> int | None:
@@ -155,20 +176,20 @@ def _edge_dim(store: Store, key: str) -> int:
     return dim if isinstance(dim, int) else 0
 
 
-def _keep_counts(store: Store, mask: Array) -> dict[str, Any]:
+def _keep_counts(store: Store, mask: Mask) -> dict[str, Any]:
     """Return the counts of edges that a store may hold, for the kept edges: in all, per hop, up to each graph."""
     counts: dict[str, Any] = {}
     for key in (key for key in store if key.endswith("_ptr")):  # from follow_batch
         entry = key.removesuffix("_ptr")
         if entry == "edge_index" or (entry in store and is_edge_level(store, entry)):
-            counts[key] = torch.from_numpy(offsets(mask)[view(store[key])]).to(store[key].device)
+            counts[key] = kept_before(mask, store[key])
     if isinstance(store.get("num_edges"), int):
-        counts["num_edges"] = int(np.count_nonzero(mask))
+        counts["num_edges"] = mask.count if isinstance(mask, DeviceMask) else int(np.count_nonzero(mask))
     hops = store.get("num_sampled_edges")  # trim_to_layer cuts the edges by these numbers, hop after hop
     if isinstance(hops, list) and all(isinstance(hop, int) for hop in hops) and sum(hops) == mask.shape[0]:
-        counts["num_sampled_edges"] = np.diff(offsets(mask)[np.cumsum([0, *hops])]).tolist()
+        counts["num_sampled_edges"] = kept_before(mask, torch.tensor([0, *hops]).cumsum(0)).diff().tolist()
     return counts
 
 
-def _weights(present: Any, factors: Array, device: torch.device) -> Any:
-    return torch.from_numpy(factors).to(device) if present is None else scale(present, factors)
+def _weights(present: Any, factors: Any, device: torch.device) -> Any:
+    return torch.as_tensor(factors).to(device) if present is None else scale(present, factors)

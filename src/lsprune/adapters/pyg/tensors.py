@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -67,8 +69,55 @@ def _check_indices(matrix: Tensor, name: str) -> None:
         raise GraphError(f"{name} must be a valid sparse matrix, got {_describe(matrix)}: {fault}")
 
 
-def take(tensor: Tensor, mask: Array, dim: int = 0) -> Tensor:
+@dataclass(frozen=True, eq=False)
+class DeviceMask:
+    """A mask over edges on a device; positions and counts are computed once, when first needed."""
+
+    tensor: Tensor  # [E] bool
+    count: int  # entries that are True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape)
+
+    @cached_property
+    def positions(self) -> Tensor:
+        """Where the mask is True, ascending."""
+        return torch.nonzero_static(self.tensor, size=self.count)[:, 0]
+
+    @cached_property
+    def offsets(self) -> Tensor:
+        """How many entries are kept before each position, `[E + 1]`."""
+        kept = torch.zeros(self.tensor.shape[0] + 1, dtype=torch.int64, device=self.tensor.device)
+        torch.cumsum(self.tensor, 0, out=kept[1:])
+        return kept
+
+    @cached_property
+    def host(self) -> Array:
+        """The mask as a numpy array."""
+        return view(self.tensor)
+
+
+Mask = Array | DeviceMask
+
+
+def mask_of(kept: Kept) -> Mask:
+    """Return the mask of what is kept, in the form that the functions here take."""
+    mask: Any = kept.mask
+    if not isinstance(mask, Tensor):
+        return kept.mask
+    return DeviceMask(mask, int(mask.sum()) if kept.count is None else kept.count)
+
+
+def on_gpu(tensor: Any) -> Any:
+    """Return the device of a tensor if it is a GPU, else None."""
+    return tensor.device if isinstance(tensor, Tensor) and tensor.is_cuda else None
+
+
+def take(tensor: Tensor, mask: Mask, dim: int = 0) -> Tensor:
     """Return the entries of `tensor` along `dim` where the mask `[n]` is True, in order, on the same device."""
+    if isinstance(mask, DeviceMask):
+        return tensor.index_select(dim, mask.positions.to(tensor.device))
     if type(tensor) is not Tensor or tensor.requires_grad or tensor.layout != torch.strided or not tensor.is_cpu:
         # Gradients, subclasses and other devices need torch's own indexing.
         return tensor.index_select(dim, torch.from_numpy(np.flatnonzero(mask)).to(tensor.device))
@@ -76,20 +125,22 @@ def take(tensor: Tensor, mask: Array, dim: int = 0) -> Tensor:
     return torch.from_numpy(compress(bits.numpy(), mask, dim)).view(tensor.dtype)
 
 
-def compress(array: Array, mask: Array, dim: int = 0) -> Array:
+def compress(array: Array, mask: Mask, dim: int = 0) -> Array:
     """Return the entries of `array` along `dim` where the mask `[n]` is True."""
+    mask = mask.host if isinstance(mask, DeviceMask) else mask
     if dim in (-1, array.ndim - 1):
         return kernels.compress(mask, array)
     return np.compress(mask, array, axis=dim)
 
 
-def scale(values: Any, factors: Array) -> Any:
+def scale(values: Any, factors: Any) -> Any:
     """Return `values` `[n, ...]`, tensor or array, times one factor a row; integers become floats."""
     shape = (-1,) + (1,) * (values.ndim - 1)
     if not isinstance(values, Tensor):
+        factors = view(factors) if isinstance(factors, Tensor) else factors
         return values * factors.reshape(shape).astype(values.dtype if values.dtype.kind == "f" else np.float32)
     dtype = values.dtype if values.is_floating_point() else torch.float32
-    return values * torch.from_numpy(factors).to(values.device, dtype).view(shape)
+    return values * torch.as_tensor(factors).to(values.device, dtype).view(shape)
 
 
 def offsets(mask: Array) -> Array:
@@ -97,6 +148,19 @@ def offsets(mask: Array) -> Array:
     kept = np.zeros(mask.shape[0] + 1, dtype=np.int64)
     np.cumsum(mask, out=kept[1:])
     return kept
+
+
+def kept_before(mask: Mask, places: Tensor) -> Tensor:
+    """Return how many entries are kept before each of these places, as a tensor like `places`."""
+    if isinstance(mask, DeviceMask):
+        return mask.offsets[places.to(mask.tensor.device).long()].to(places.device)
+    return torch.from_numpy(offsets(mask)[view(places)]).to(places.device)
+
+
+def kept_weights(kept: Kept, mask: Mask) -> Any:
+    """Return the factors of the kept edges."""
+    weight: Any = kept.weight
+    return weight.index_select(0, mask.positions) if isinstance(mask, DeviceMask) else weight[mask]
 
 
 def sparse_graph(
@@ -120,11 +184,32 @@ def sparse_graph(
     return Graph.from_edges((first, second) if rows == "source" else (second, first), **rest)
 
 
-def keep_sparse(matrix: Tensor, mask: Array, weight: Array | None = None) -> Tensor:
+def sparse_graph_on_device(
+    matrix: Tensor, *, rows: End, num_nodes: Any = None, x: Any = None, edge_attr: Any = None, ptr: Any = None
+) -> Graph:
+    """Return the graph of a sparse matrix on a device, without a copy."""
+    from lsprune.device.graph import from_tensors
+
+    height, width = _sparse_size(matrix)
+    sizes = (height, width) if rows == "source" else (width, height)
+    if num_nodes is None:
+        num_nodes = height if height == width else sizes
+    rest = {"num_nodes": num_nodes, "x": x, "edge_attr": edge_attr, "ptr": ptr}
+    if matrix.layout == torch.sparse_coo:
+        first, second = matrix._indices()
+        return from_tensors((first, second) if rows == "source" else (second, first), **rest)
+    by_row = matrix.layout == torch.sparse_csr
+    pointers = matrix.crow_indices() if by_row else matrix.ccol_indices()
+    others = matrix.col_indices() if by_row else matrix.row_indices()
+    return from_tensors(indptr=pointers, indices=others, rows=rows if by_row else _OTHER[rows], **rest)
+
+
+def keep_sparse(matrix: Tensor, kept: Kept) -> Tensor:
     """Return a matrix of the same layout and size with the kept entries, each times its weight, if any."""
+    mask = mask_of(kept)
     values = take(matrix._values() if matrix.layout == torch.sparse_coo else matrix.values(), mask)
-    if weight is not None:
-        values = scale(values, weight[mask])
+    if kept.weight is not None:
+        values = scale(values, kept_weights(kept, mask))
     # check_invariants=False: a mask cannot break what held before, and an unset option makes torch warn.
     if matrix.layout == torch.sparse_coo:
         order = matrix.is_coalesced() or None
@@ -134,9 +219,18 @@ def keep_sparse(matrix: Tensor, mask: Array, weight: Array | None = None) -> Ten
     pointers, others = (
         (matrix.crow_indices(), matrix.col_indices()) if by_row else (matrix.ccol_indices(), matrix.row_indices())
     )
-    shorter = torch.from_numpy(offsets(mask)[view(pointers)]).to(pointers.device, pointers.dtype)
+    shorter = kept_before(mask, pointers).to(pointers.dtype)
     build = torch.sparse_csr_tensor if by_row else torch.sparse_csc_tensor
     return build(shorter, take(others, mask), values, matrix.shape, check_invariants=False)
+
+
+def edges_on_device(edge_index: Tensor, **rest: Any) -> Graph:
+    """Return the graph of an integer tensor `[2, E]` on a device, without a copy."""
+    from lsprune.device.graph import from_tensors
+
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise GraphError(f"edge_index must have shape [2, E], got {list(edge_index.shape)}")
+    return from_tensors((edge_index[0], edge_index[1]), **rest)
 
 
 def num_entries(matrix: Tensor) -> int:
@@ -169,12 +263,18 @@ class TensorAdapter(Adapter):
     def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
         return {None: Graph.from_edges(view(data))}
 
+    def device(self, data: Tensor) -> Any:
+        return on_gpu(data)
+
+    def device_graphs(self, data: Tensor) -> Mapping[Key, Graph]:
+        return {None: edges_on_device(data)}
+
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
         kept[None].refuse_weight("a bare tensor")
         kept[None].refuse_e_id("a bare tensor")
-        return take(data, kept[None].mask, dim=1)
+        return take(data, mask_of(kept[None]), dim=1)
 
 
 class SparseTensorAdapter(Adapter):
@@ -190,8 +290,14 @@ class SparseTensorAdapter(Adapter):
     def graphs(self, data: Tensor) -> Mapping[Key, Graph]:
         return {None: sparse_graph(data, rows="source")}
 
+    def device(self, data: Tensor) -> Any:
+        return on_gpu(data)
+
+    def device_graphs(self, data: Tensor) -> Mapping[Key, Graph]:
+        return {None: sparse_graph_on_device(data, rows="source")}
+
     def rebuild(self, data: Tensor, kept: Mapping[Key, Kept]) -> Tensor:
         if None not in kept:
             return data
         kept[None].refuse_e_id("a bare sparse tensor")
-        return keep_sparse(data, kept[None].mask, kept[None].weight)
+        return keep_sparse(data, kept[None])

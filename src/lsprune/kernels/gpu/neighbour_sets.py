@@ -8,9 +8,7 @@ from torch import Tensor
 CHUNK_LOOKUPS = 1 << 26  # members looked up at a time
 
 
-def count_common(
-    owner: Tensor, neighbour: Tensor, pairs: Tensor, begins: Tensor, nodes: int
-) -> tuple[Tensor, Tensor]:
+def count_common(owner: Tensor, neighbour: Tensor, pairs: Tensor, begins: Tensor, nodes: int) -> tuple[Tensor, Tensor]:
     """Return the sizes of intersection and union of the sets of owner and neighbour, int64 for every slot.
 
     Args:

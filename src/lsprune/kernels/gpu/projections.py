@@ -14,9 +14,7 @@ from lsprune.kernels.gpu.triton_support import triton_kernels
 MAX_FUSED_COLUMNS = 1 << 16  # for which sums of int8 products fit int32
 
 
-def project(
-    x: Tensor, unit: bool, exponent: int, centre: Array, weights: Array, width: int
-) -> tuple[Tensor, Tensor]:
+def project(x: Tensor, unit: bool, exponent: int, centre: Array, weights: Array, width: int) -> tuple[Tensor, Tensor]:
     """Return <integers of the row, weights[z]> for every row and z, and the first row that is not finite.
 
     The products are `[rows, width]`, int32 if rows are L2-normalised (`unit`), else int64; columns beyond the number of
