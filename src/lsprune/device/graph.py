@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import Array, Graph, oriented
-from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts
+from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
 
@@ -57,28 +57,47 @@ def from_tensors(
     The other arguments are those of `Graph.from_edges`. Facts are read in one transfer, which waits for the device.
     """
     bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
+    source: Any
+    target: Any
     if indptr is not None:
         assert indices is not None
-        own = expand_rows(indptr, indices.shape[0])
-        ends = (own, indices) if rows == "source" else (indices, own)
-    assert ends is not None
-    source, target = (_ids(end) for end in ends)
-    facts = EdgeFacts(*edge_facts(source, target).tolist())
+        indices = _ids(indices)
+        facts = _facts_of_rows(indptr, indices, rows)
+        source, target = (None, indices) if rows == "source" else (indices, None)
+        known: Any = indices
+    else:
+        assert ends is not None
+        source, target = (_ids(end) for end in ends)
+        facts = EdgeFacts(*edge_facts(source, target).tolist())
+        known = source
     x_source, x_target = x if bipartite and x is not None else (x, x)
     counts = _counts(num_nodes, (x_source, x_target), facts, bipartite)
     _check_ids(facts, counts, (source, target))
     ptrs = ptr if isinstance(ptr, tuple) else (ptr, ptr)
     compressed = indptr is not None
     return DeviceGraph(
-        source=None if compressed and rows == "source" else source,
-        target=None if compressed and rows == "target" else target,
+        source=source, target=target,
         indptr=_array(indptr.long()) if indptr is not None else None, rows=rows if compressed else None,
         num_sources=counts[0], num_targets=counts[1], bipartite=bipartite, undirected=undirected,
         x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
-        edge_attr=_rows(edge_attr, int(source.shape[0]), "edge_attr"),
+        edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"),
         source_ptr=_offsets(ptrs[0], counts[0]), target_ptr=_offsets(ptrs[1], counts[1]),
-        device=source.device, facts=facts,
+        device=known.device, facts=facts,
     )  # fmt: skip
+
+
+def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str) -> EdgeFacts:
+    """Return the facts of compressed rows; raise GraphError unless pointers rise from 0 to the number of entries."""
+    falls = (indptr[1:] < indptr[:-1]).sum()
+    frame = torch.stack([indptr[0].long(), indptr[-1].long(), falls])
+    start, stop, falling, low, high, loops, balance = torch.cat([frame, row_facts(indptr, indices)]).tolist()
+    if start != 0 or stop != indices.shape[0] or falling:
+        raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]})")
+    last = indptr.shape[0] - 2
+    own, other = ((0, last), (low, high))
+    first, second = (own, other) if rows == "source" else (other, own)
+    balance = balance if rows == "source" else -balance
+    return EdgeFacts(*first, *second, loops, balance, int(rows != "source"), int(rows != "target"))
 
 
 def upload(graph: Graph, device: Any) -> DeviceGraph:
@@ -148,7 +167,7 @@ def _counts(num_nodes: Any, x: tuple[Any, Any], facts: EdgeFacts, bipartite: boo
 def _check_ids(facts: EdgeFacts, counts: tuple[int, int], ends: tuple[Any, Any]) -> None:
     lowest, highest = (facts.lowest_source, facts.lowest_target), (facts.highest_source, facts.highest_target)
     for name, low, high, count, ids in zip(("source", "target"), lowest, highest, counts, ends, strict=True):
-        if low < 0 or high >= count:
+        if ids is not None and (low < 0 or high >= count):
             wrong = int(((ids < 0) | (ids >= count)).nonzero()[0, 0])
             raise GraphError(f"{name} ids must be in [0, {count}), got {int(ids[wrong])} at edge {wrong}")
 

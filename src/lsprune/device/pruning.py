@@ -80,7 +80,8 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
 
 def _check(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, pruner: PerOwner, runtime: Runtime) -> int:
     """Return the number of isolated nodes; raise GraphError for attributes that were not finite. One transfer."""
-    isolated = isolated_nodes(graph, owned, taken, pruner.rules)
+    keeps = bool(pruner.rules.k) and not pruner.rules.symmetry(graph)
+    isolated = isolated_nodes(graph, owned, taken, pruner.rules, owners_keep=keeps)
     faults = list(runtime.faults)
     runtime.faults.clear()
     numbers = torch.stack([isolated, *(bad.long() for _, bad in faults)]).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -90,10 +91,7 @@ class Projection(Family):
         step = np.arange(first + 1, first + count + 1)[:, None]
         dims = {role: view.scales[role].dim for role in view.parts}
         if self.sparsity is None:
-            return {
-                role: normal(draw(view.seed, WEIGHT, step, PARTS.index(role), np.arange(dim)[None, :]))
-                for role, dim in dims.items()
-            }
+            return {role: _dense_weights(view.seed, first, count, PARTS.index(role), dim) for role, dim in dims.items()}
         total = sum(dims.values())
         numbers = np.arange(self.sparsity)[None, :]
         entries = below(draw(view.seed, ENTRY, step, numbers), total)
@@ -119,6 +117,15 @@ class Projection(Family):
     def _offsets(self, draws: list[int], length: int, power: int) -> list[int]:
         """Return the offset b of each function in quanta, uniform in [0, l], from uint64 draws."""
         return [(value * length) >> 64 for value in draws]
+
+
+@lru_cache(maxsize=64)
+def _dense_weights(seed: int, first: int, count: int, part: int, dim: int) -> Array:
+    """Return the weights `[count, dim]` of all entries of a part; drawn once, for on a GPU drawing takes longer."""
+    step = np.arange(first + 1, first + count + 1)[:, None]
+    weights = normal(draw(seed, WEIGHT, step, part, np.arange(dim)[None, :]))
+    weights.setflags(write=False)
+    return weights
 
 
 @dataclass(frozen=True, eq=False)

@@ -83,7 +83,9 @@ class DeviceMask:
     @cached_property
     def positions(self) -> Tensor:
         """Where the mask is True, ascending."""
-        return torch.nonzero_static(self.tensor, size=self.count)[:, 0]
+        from lsprune.kernels.gpu.masking import kept_positions
+
+        return kept_positions(self.tensor, self.count)
 
     @cached_property
     def offsets(self) -> Tensor:

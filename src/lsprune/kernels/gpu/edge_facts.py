@@ -35,6 +35,23 @@ class EdgeFacts:
         return self.falls_target == 0
 
 
+def row_facts(indptr: Tensor, other: Tensor) -> Tensor:
+    """Return (lowest id, highest id, self-loops, balance) of the entries of compressed rows, int64.
+
+    Entries beyond the last pointer are taken to be in the last row, so that broken pointers do no harm here.
+    """
+    if other.shape[0] == 0 or indptr.shape[0] < 2:
+        return torch.tensor([0, -1, 0, 0], device=other.device)
+    kernels = triton_kernels("edge_facts_triton", other.device)
+    if kernels is not None:
+        facts: Tensor = kernels.row_facts(indptr, other)
+        return facts
+    entry = torch.arange(other.shape[0], device=other.device)
+    row = (torch.searchsorted(indptr.contiguous(), entry, right=True) - 1).clamp(0, indptr.shape[0] - 2)
+    both = edge_facts(row, other)
+    return both[[2, 3, 4, 5]]
+
+
 def edge_facts(source: Tensor, target: Tensor) -> Tensor:
     """Return the numbers of EdgeFacts as an int64 tensor on the device; (0, -1) as lowest and highest of no edges."""
     if source.shape[0] == 0:

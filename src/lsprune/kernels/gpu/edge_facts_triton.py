@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import torch
+import numpy as np
 import triton
 import triton.language as tl
 from torch import Tensor
 
+from lsprune.kernels.gpu.constants import constant
 from lsprune.kernels.gpu.splitmix_triton import mix
 
 BLOCK = 512  # edges that a program reads at a time
@@ -53,12 +54,73 @@ def _facts_kernel(source, target, count, facts, SIZE: tl.constexpr):
     tl.atomic_add(facts + 7, tl.sum(falls_t.to(tl.int64), 0))
 
 
-_START = [2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0, 0, 0, 0]
+@triton.jit
+def _row_facts_kernel(indptr, other, rows, count, facts, STEPS: tl.constexpr, SIZE: tl.constexpr):
+    """Do the same for compressed rows: the row of an entry is found by bisection among those of its block."""
+    lane = tl.arange(0, SIZE)
+    top: tl.constexpr = 9223372036854775807
+    low_t = tl.full((SIZE,), top, tl.int64)
+    high_t = tl.full((SIZE,), -top, tl.int64)
+    loops = tl.zeros((SIZE,), tl.int32)
+    balance = tl.zeros((SIZE,), tl.uint64)
+    start = tl.program_id(0).to(tl.int64) * SIZE
+    while start < count:
+        at = start + lane
+        inside = at < count
+        first = _row_of(indptr, start, rows, STEPS)
+        last = _row_of(indptr, tl.minimum(start + SIZE, count) - 1, rows, STEPS)
+        low = tl.zeros((SIZE,), tl.int64) + first
+        high = tl.zeros((SIZE,), tl.int64) + last
+        width = last - first
+        while width > 0:  # the last row that begins at or before the entry
+            middle = (low + high + 1) // 2
+            begins = tl.load(indptr + middle) <= at
+            low = tl.where(begins, middle, low)
+            high = tl.where(begins, high, middle - 1)
+            width = width // 2
+        t = tl.load(other + at, mask=inside, other=0).to(tl.int64)
+        low_t = tl.where(inside, tl.minimum(low_t, t), low_t)
+        high_t = tl.where(inside, tl.maximum(high_t, t), high_t)
+        loops += (inside & (low == t)).to(tl.int32)
+        us = low.to(tl.uint64, bitcast=True)
+        ut = t.to(tl.uint64, bitcast=True)
+        balance += tl.where(inside, mix(mix(us) ^ ut) - mix(mix(ut) ^ us), 0)
+        start += tl.num_programs(0) * SIZE
+    tl.atomic_min(facts, tl.min(low_t, 0))
+    tl.atomic_max(facts + 1, tl.max(high_t, 0))
+    tl.atomic_add(facts + 2, tl.sum(loops.to(tl.int64), 0))
+    tl.atomic_add(facts + 3, tl.sum(balance, 0).to(tl.int64, bitcast=True))
+
+
+@triton.jit
+def _row_of(indptr, entry, rows, STEPS: tl.constexpr):
+    """Return the row of an entry, a scalar."""
+    low = entry * 0
+    high = low + rows - 1
+    for _ in range(STEPS):
+        middle = (low + high + 1) // 2
+        begins = tl.load(indptr + middle) <= entry
+        low = tl.where(begins, middle, low)
+        high = tl.where(begins, high, middle - 1)
+        high = tl.maximum(high, low)
+    return low
+
+
+_START = np.array([2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0, 0, 0, 0])
+
+
+def row_facts(indptr: Tensor, other: Tensor) -> Tensor:
+    """Return (lowest and highest id, self-loops, balance) of compressed rows with at least one entry."""
+    facts = constant(_START[[0, 1, 4, 5]], other.device).clone()
+    count, rows = other.shape[0], indptr.shape[0] - 1
+    programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
+    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, rows.bit_length() + 1, BLOCK)
+    return facts
 
 
 def edge_facts(source: Tensor, target: Tensor) -> Tensor:
     """Return what `kernels.gpu.edge_facts` returns, for at least one edge."""
-    facts = torch.tensor(_START, device=source.device)
+    facts = constant(_START, source.device).clone()
     count = source.shape[0]
     programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
     _facts_kernel[(programs,)](source.contiguous(), target.contiguous(), count, facts, BLOCK)

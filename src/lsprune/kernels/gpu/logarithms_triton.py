@@ -14,15 +14,23 @@ BLOCK = 1024  # values of one program
 
 
 @triton.jit
+def _halved(rest, whole, BITS: tl.constexpr):
+    """Drop the low bits of values that have more, and count them."""
+    large = (rest >> BITS) != 0
+    return tl.where(large, rest >> BITS, rest), whole + tl.where(large, BITS, 0)
+
+
+@triton.jit
 def _log2(value):
     """Return log2 * 2^32 of uint64 values, as int64."""
     rest = value
     whole = tl.where(value == 0, -1, 0).to(tl.int64)
-    for power in tl.static_range(6):
-        bits: tl.constexpr = 32 >> power
-        large = (rest >> bits) != 0
-        rest = tl.where(large, rest >> bits, rest)
-        whole += tl.where(large, bits, 0)
+    rest, whole = _halved(rest, whole, 32)
+    rest, whole = _halved(rest, whole, 16)
+    rest, whole = _halved(rest, whole, 8)
+    rest, whole = _halved(rest, whole, 4)
+    rest, whole = _halved(rest, whole, 2)
+    rest, whole = _halved(rest, whole, 1)
     mantissa = (value << tl.minimum(63 - whole, 63).to(tl.uint64)) >> 32
     for _ in range(32):
         mantissa = (mantissa * mantissa) >> 31

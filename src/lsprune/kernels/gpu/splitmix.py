@@ -43,7 +43,7 @@ def draw(seed: int, counters: Sequence[Any], device: Any) -> Tensor:
     """Return draws for the counters: integers, numpy arrays or tensors that broadcast."""
     import torch
 
-    value = mix64(torch.tensor(signed(seed), device=device))
+    value = mix64(torch.full((), signed(seed), device=device))
     for counter in counters:
         numbers = torch.as_tensor(counter).to(device=device, dtype=torch.int64)
         value = mix64(value ^ numbers)

@@ -1,0 +1,24 @@
+"""Which nodes have an edge before pruning and none after."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lsprune.kernels.gpu.triton_support import triton_kernels
+
+
+def count_isolated(indptr: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
+    """Count the nodes that own no edge, are a neighbour in some slot, and in none that is taken; int64 on the device.
+
+    Every owner of an edge must keep one. `neighbour` must not be the owner itself.
+    """
+    owns = indptr[1:] > indptr[:-1]
+    kernels = triton_kernels("isolated_nodes_triton", indptr.device)
+    if kernels is not None and taken.numel():
+        had, has = kernels.mark_neighbours(owns, neighbour, taken)
+        return (had > has).sum()
+    had, has = torch.zeros_like(owns), torch.zeros_like(owns)
+    had[neighbour.long()] = True
+    has[neighbour[taken.bool()].long()] = True
+    return (had & ~has & ~owns).sum()

@@ -1,0 +1,26 @@
+"""From slots that were taken to a mask over edges, and the positions of what a mask keeps."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lsprune.kernels.gpu.triton_support import triton_kernels
+
+
+def scatter_taken(taken: Tensor, edge: Tensor, mask: Tensor) -> None:
+    """Set mask[edge[slot]] to whether the slot is taken."""
+    kernels = triton_kernels("masking_triton", taken.device)
+    if kernels is not None and taken.numel():
+        kernels.scatter_taken(taken, edge, mask)
+    else:
+        mask[edge.long()] = taken.bool()
+
+
+def kept_positions(mask: Tensor, count: int) -> Tensor:
+    """Return where the mask is True, ascending, int64; `count` is how often it is."""
+    kernels = triton_kernels("masking_triton", mask.device)
+    if kernels is not None and mask.numel():
+        positions: Tensor = kernels.kept_positions(mask, count)
+        return positions
+    return torch.nonzero_static(mask, size=count)[:, 0]

@@ -1,0 +1,65 @@
+"""Masks in Triton: scattered bit by bit, so that the target fits the cache of the device, and compacted by blocks."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+BLOCK = 1024  # slots or edges of one program
+COMPACT_BLOCK = 4096
+
+
+@triton.jit
+def _set_bits_kernel(taken, edge, count, bits, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    inside = at < count
+    kept = inside & (tl.load(taken + at, mask=inside, other=0) != 0)
+    place = tl.load(edge + at, mask=kept, other=0).to(tl.int64)
+    bit = (place * 0 + 1).to(tl.int32) << (place & 31).to(tl.int32)
+    tl.atomic_or(bits + (place >> 5), bit, mask=kept, sem="relaxed")
+
+
+@triton.jit
+def _spread_bits_kernel(bits, count, mask, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    inside = at < count
+    word = tl.load(bits + (at >> 5), mask=inside, other=0)
+    kept = (word >> (at & 31).to(tl.int32)) & 1
+    before = tl.load(mask + at, mask=inside, other=0)
+    tl.store(mask + at, before | kept.to(tl.uint8), mask=inside)
+
+
+def scatter_taken(taken: Tensor, edge: Tensor, mask: Tensor) -> None:
+    """Set mask[edge[slot]] to True where the slot is taken; the mask is False at all edges of slots before."""
+    bits = torch.zeros(-(-mask.shape[0] // 32), dtype=torch.int32, device=mask.device)
+    _set_bits_kernel[(triton.cdiv(taken.shape[0], BLOCK),)](taken.view(torch.uint8), edge, taken.shape[0], bits, BLOCK)
+    _spread_bits_kernel[(triton.cdiv(mask.shape[0], BLOCK),)](bits, mask.shape[0], mask.view(torch.uint8), BLOCK)
+
+
+@triton.jit
+def _count_kernel(mask, count, counts, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
+    tl.store(counts + tl.program_id(0), tl.sum(kept, 0).to(tl.int64))
+
+
+@triton.jit
+def _positions_kernel(mask, count, ends, positions, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
+    total = tl.sum(kept, 0)
+    place = tl.load(ends + tl.program_id(0)) - total + tl.cumsum(kept, 0) - 1
+    tl.store(positions + place, at, mask=kept != 0)
+
+
+def kept_positions(mask: Tensor, count: int) -> Tensor:
+    """Return what `kernels.gpu.masking.kept_positions` returns."""
+    size, bits = mask.shape[0], mask.view(torch.uint8)
+    blocks = triton.cdiv(size, COMPACT_BLOCK)
+    counts = torch.empty(blocks, dtype=torch.int64, device=mask.device)
+    positions = torch.empty(count, dtype=torch.int64, device=mask.device)
+    _count_kernel[(blocks,)](bits, size, counts, COMPACT_BLOCK)
+    _positions_kernel[(blocks,)](bits, size, counts.cumsum(0), positions, COMPACT_BLOCK)
+    return positions
