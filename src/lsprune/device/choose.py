@@ -40,7 +40,7 @@ class Choice:
     ) -> tuple[Choice, Any]:  # fmt: skip
         """Count the owners with a choice. `meanwhile` is called before the numbers are waited for."""
         indptr: Any = owned.indptr
-        found = chooser(indptr, quota, 0, ranked=ranked)
+        found = chooser(indptr, quota, 0, ranked=ranked, loops=owned.loops)
         facts, event = _to_host(found.facts)
         result = meanwhile()
         if event is not None:
@@ -127,7 +127,7 @@ def _run(
     def block(table: Tensor, *, by_slot: bool) -> Block:
         return Block(
             indptr, neighbour, table[:, :1].contiguous() if bottom else table, by_slot, choice.quota, first, count,
-            choice.bases, source.ties, starts, taken, choice.ranked, bottom, source.repeats,
+            choice.bases, source.ties, starts, taken, choice.ranked, bottom, source.repeats, owned.loops,
         )  # fmt: skip
 
     if keys is None:
@@ -152,20 +152,21 @@ def _run_part(
     start, stop = choice.owned.bounds(lo, hi)
     indptr = torch.as_tensor(choice.owned.indptr)[lo : hi + 1] - start
     quota = choice.quota if isinstance(choice.quota, int) else choice.quota[lo:hi]
-    found = chooser(indptr, quota, first, ranked=choice.ranked)
+    loops = None if choice.owned.loops is None else choice.owned.loops[lo:hi]
+    found = chooser(indptr, quota, first, ranked=choice.ranked, loops=loops)
     table = _padded(torch.as_tensor(keys.of(lo, hi)))
     starts = constant(_tie_starts(choice.seed, first, 1 if bottom else max(count, 1)), indptr.device)
     neighbour: Any = choice.owned.neighbour[start:stop]
     bases = None if choice.bases is None else choice.bases[lo:hi]
     block = Block(
         indptr, neighbour, table[:, :1].contiguous() if bottom else table, True, quota, first, count, bases,
-        source.ties, starts, taken[start:stop], choice.ranked, bottom, source.repeats,
+        source.ties, starts, taken[start:stop], choice.ranked, bottom, source.repeats, loops, lo,
     )  # fmt: skip
     choose_block(block, found, found.facts.tolist())
 
 
 def _counted(indptr: Tensor, choice: Choice, first: int) -> tuple[Chooser, list[int]]:
-    found = chooser(indptr, choice.quota, first, ranked=choice.ranked)
+    found = chooser(indptr, choice.quota, first, ranked=choice.ranked, loops=choice.owned.loops)
     return found, found.facts.tolist()
 
 

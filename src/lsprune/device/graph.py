@@ -25,6 +25,7 @@ class DeviceGraph(Graph):
 
     device: Any
     facts: EdgeFacts
+    loops_of: Any = None  # [nodes] int32, self-loops of each node; None where nodes were not numbered before
 
     def ends(self) -> tuple[Array, Array]:
         """Return sources and targets, `[E]` each; compressed rows are expanded."""
@@ -59,16 +60,19 @@ def from_tensors(
     bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
     source: Any
     target: Any
+    loops_of: Any
     if indptr is not None:
         assert indices is not None
         indices = _ids(indices)
-        facts = _facts_of_rows(indptr, indices, rows)
+        loops_of = torch.zeros(max(indptr.shape[0] - 1, 0), dtype=torch.int32, device=indices.device)
+        facts = _facts_of_rows(indptr, indices, rows, loops_of)
         source, target = (None, indices) if rows == "source" else (indices, None)
         known: Any = indices
     else:
         assert ends is not None
         source, target = (_ids(end) for end in ends)
-        facts = EdgeFacts(*edge_facts(source, target).tolist())
+        loops_of = torch.zeros(_expected_nodes(num_nodes, x), dtype=torch.int32, device=source.device)
+        facts = EdgeFacts(*edge_facts(source, target, loops_of).tolist())
         known = source
     x_source, x_target = x if bipartite and x is not None else (x, x)
     counts = _counts(num_nodes, (x_source, x_target), facts, bipartite)
@@ -82,15 +86,22 @@ def from_tensors(
         x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
         edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"),
         source_ptr=_offsets(ptrs[0], counts[0]), target_ptr=_offsets(ptrs[1], counts[1]),
-        device=known.device, facts=facts,
+        device=known.device, facts=facts, loops_of=None if bipartite or loops_of.shape[0] != counts[0] else loops_of,
     )  # fmt: skip
 
 
-def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str) -> EdgeFacts:
+def _expected_nodes(num_nodes: Any, x: Any) -> int:
+    """Return the number of nodes as far as it is known without looking at the edges; 0 for two kinds of nodes."""
+    if isinstance(num_nodes, tuple) or isinstance(x, tuple):
+        return 0
+    return int(num_nodes) if num_nodes is not None else int(x.shape[0]) if x is not None else 0
+
+
+def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str, loops_of: Tensor) -> EdgeFacts:
     """Return the facts of compressed rows; raise GraphError unless pointers rise from 0 to the number of entries."""
     falls = (indptr[1:] < indptr[:-1]).sum()
     frame = torch.stack([indptr[0].long(), indptr[-1].long(), falls])
-    start, stop, falling, low, high, loops, balance = torch.cat([frame, row_facts(indptr, indices)]).tolist()
+    start, stop, falling, low, high, loops, balance = torch.cat([frame, row_facts(indptr, indices, loops_of)]).tolist()
     if start != 0 or stop != indices.shape[0] or falling:
         raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]})")
     last = indptr.shape[0] - 2
@@ -120,7 +131,9 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
         "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip
-    return DeviceGraph(**fields, device=ends[0].device, facts=EdgeFacts(*edge_facts(*ends).tolist()))
+    loops_of = torch.zeros(0 if graph.bipartite else graph.num_nodes, dtype=torch.int32, device=ends[0].device)
+    facts = EdgeFacts(*edge_facts(*ends, loops_of).tolist())
+    return DeviceGraph(**fields, device=ends[0].device, facts=facts, loops_of=None if graph.bipartite else loops_of)
 
 
 def default_device() -> Any:

@@ -12,12 +12,14 @@ from torch import Tensor
 from lsprune.device.graph import DeviceGraph, expand_rows, sorted_by_owner
 from lsprune.graph import Array, Owned, oriented
 from lsprune.selection.rules import SelectionRules
-from lsprune.selection.self_loops import loops_count
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 
 @dataclass(frozen=True, eq=False)
 class DeviceOwned(Owned):
-    """`Owned` with tensors."""
+    """`Owned` with tensors. With `loops`, self-loops are among the slots, though they do not count and are kept."""
+
+    loops: Tensor | None = None  # [owners] int32, the self-loops of each owner
 
     def bounds(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the first slot of the owners lo..hi and the slot after their last; all owners need no transfer."""
@@ -59,16 +61,21 @@ def _device(owned: Owned) -> Any:
     return tensor.device
 
 
-def group(graph: DeviceGraph, rules: SelectionRules) -> DeviceOwned:
+def group(graph: DeviceGraph, rules: SelectionRules, *, loops_may_stay: bool = False) -> DeviceOwned:
     """Group the edges by owner; leave out self-loops unless they count like any other edge.
 
     Edges that are sorted by owner already, or are compressed rows of owners, are taken as they are.
+
+    Args:
+        loops_may_stay: self-loops that do not count may stay among the slots if they are kept: that saves two passes.
     """
     without = graph.facts.loops > 0 and not loops_count(rules.self_loops, bipartite=graph.bipartite)
+    loops = graph.loops_of if without and loops_may_stay and uncounted_loops_stay(rules.self_loops) else None
+    without = without and loops is None
     owners = graph.num_owners(rules.side)
     if graph.rows == oriented(rules.side, "source", "target")[0] and not without:
         neighbour: Any = oriented(rules.side, graph.source, graph.target)[1]
-        return DeviceOwned(_any(graph.indptr), neighbour, None)
+        return DeviceOwned(_any(graph.indptr), neighbour, None, loops=loops)
     owner: Any
     owner, neighbour = oriented(rules.side, *graph.ends())
     edge: Any = None
@@ -80,7 +87,7 @@ def group(graph: DeviceGraph, rules: SelectionRules) -> DeviceOwned:
         owner, order = torch.sort(owner.int(), stable=True)
         neighbour, edge = neighbour.int()[order], order if edge is None else edge[order]
     indptr = torch._convert_indices_from_coo_to_csr(owner.contiguous(), owners, out_int32=False)
-    return DeviceOwned(_any(indptr), _any(neighbour), edge)
+    return DeviceOwned(_any(indptr), _any(neighbour), edge, loops=loops)
 
 
 def _any(value: Any) -> Any:

@@ -21,6 +21,7 @@ from lsprune.device.pairs import symmetric_choice
 from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
+from lsprune.kernels.gpu.isolated_nodes import only_loops
 from lsprune.selection.choose import KeySource
 from lsprune.selection.mask import Outcome
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
@@ -33,7 +34,9 @@ def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcom
     """Decide what to keep of a graph on a device; see `PerOwner.mask_graph`."""
     rules = pruner.rules
     mode = rules.symmetry(graph)
-    owned = group(graph, rules)
+    needs = pruner.needs
+    stay = mode is None and rules.k is not None and needs.scope == "edge" and not needs.degree
+    owned = group(graph, rules, loops_may_stay=stay)
     bases = neighbour_base_of_owner(graph, rules.side)
     if mode:
         source = pruner.fitted_keys(graph, owned, None, runtime)
@@ -80,15 +83,19 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
 
 def _check(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, pruner: PerOwner, runtime: Runtime) -> int:
     """Return the number of isolated nodes; raise GraphError for attributes that were not finite. One transfer."""
-    keeps = bool(pruner.rules.k) and not pruner.rules.symmetry(graph)
-    isolated = isolated_nodes(graph, owned, taken, pruner.rules, owners_keep=keeps)
+    rules = pruner.rules
+    keeps = bool(rules.k) and not rules.symmetry(graph)
+    isolated = isolated_nodes(graph, owned, taken, rules, owners_keep=keeps)
+    odd = only_loops(_any(owned.indptr), owned.loops) if owned.loops is not None else torch.zeros_like(isolated)
     faults = list(runtime.faults)
     runtime.faults.clear()
-    numbers = torch.stack([isolated, *(bad.long() for _, bad in faults)]).tolist()
-    for (rows, _), bad in zip(faults, numbers[1:], strict=True):
+    numbers = torch.stack([isolated, odd, *(bad.long() for _, bad in faults)]).tolist()
+    for (rows, _), bad in zip(faults, numbers[2:], strict=True):
         if bad < rows.count:
             row: Any = rows.values[bad]
             raise not_finite(rows.name, row.float().cpu().numpy(), bad)
+    if numbers[1]:
+        return int(isolated_nodes(graph, owned, taken, rules, owners_keep=False))
     return int(numbers[0])
 
 

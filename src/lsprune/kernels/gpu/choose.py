@@ -38,6 +38,8 @@ class Block:
     ranked: bool
     bottom: bool = False  # all steps use the first key
     expect_ties: bool = False  # equal keys are common
+    loops: Tensor | None = None  # [owners] self-loops of each owner, which are among the slots and stay as they are
+    origin: int = 0  # id of the first owner
 
     def most(self) -> Tensor:
         """Return the quota of each owner, `[owners]` int64."""
@@ -60,12 +62,13 @@ class Chooser:
         return int(self.facts.shape[0]) - 3
 
 
-def chooser(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool) -> Chooser:
+def chooser(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None) -> Chooser:
     """Find the owners with a choice after `first` steps; facts end with (kept edges, largest degree, chunks)."""
     kernels = triton_kernels("choose_triton", indptr.device)
     if kernels is not None:
-        return Chooser(*kernels.classify(indptr, quota, first, ranked=ranked), kernels)
-    degree = indptr.diff()
+        facts, lists = kernels.classify(indptr, quota, first, ranked=ranked, loops=loops)
+        return Chooser(facts, lists, kernels)
+    degree = indptr.diff() if loops is None else indptr.diff() - loops
     kept = torch.minimum(degree, torch.as_tensor(quota, device=degree.device))
     chooses = kept > first if ranked else degree > kept
     most = degree.max() if degree.numel() else degree.sum()
@@ -88,6 +91,7 @@ def _slots(block: Block) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return (owner, row of the table, local neighbour id, whether it can still be taken) of every slot."""
     degree, slots = block.indptr.diff(), block.neighbour.shape[0]
     owner = torch.repeat_interleave(degree, output_size=slots)
+    degree = degree if block.loops is None else degree - block.loops
     local = block.neighbour.long()
     row = torch.arange(slots, device=owner.device) if block.by_slot else local
     if block.bases is not None:
@@ -97,6 +101,8 @@ def _slots(block: Block) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     free = chooses[owner]
     if block.first or block.ranked:
         free = free & (block.taken == 0)
+    if block.loops is not None:
+        free = free & (block.neighbour != owner + block.origin)
     return owner, row, local, free
 
 

@@ -31,8 +31,8 @@ FACTS = len(CLASSES) + 4  # owners of each class and hubs, kept edges, largest d
 
 @triton.jit
 def _classify_kernel(
-    indptr, quota, k, owners, first, facts, lists, stride, hub_start, PER_OWNER: tl.constexpr, RANKED: tl.constexpr,
-    COUNT: tl.constexpr, SMALLEST: tl.constexpr, SIZE: tl.constexpr,
+    indptr, loops, quota, k, owners, first, facts, lists, stride, hub_start, PER_OWNER: tl.constexpr,
+    RANKED: tl.constexpr, LOOPS: tl.constexpr, COUNT: tl.constexpr, SMALLEST: tl.constexpr, SIZE: tl.constexpr,
 ):  # fmt: skip
     u = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     inside = u < owners
@@ -40,8 +40,11 @@ def _classify_kernel(
     most = degree * 0 + k
     if PER_OWNER:
         most = tl.load(quota + u, mask=inside, other=0).to(tl.int64)
-    kept = tl.minimum(degree, most)
-    chooses = kept > first if RANKED else (degree > most) & ((most > first) | (first == 0))
+    counted = degree
+    if LOOPS:
+        counted = degree - tl.load(loops + u, mask=inside, other=0)
+    kept = tl.minimum(counted, most)
+    chooses = kept > first if RANKED else (counted > most) & ((most > first) | (first == 0))
     chooses = chooses & inside
     tl.atomic_add(facts + COUNT + 1, tl.sum(tl.where(inside, kept, 0), 0))
     tl.atomic_max(facts + COUNT + 2, tl.max(tl.where(inside, degree, 0), 0))
@@ -95,8 +98,7 @@ def _take(key, z, steps, free, got, HUGE: tl.constexpr):
 
 @triton.jit
 def _take_by_rule(
-    key, z, steps, free, got, local, slot, start, HUGE: tl.constexpr,
-    TIES: tl.constexpr,
+    key, z, steps, free, got, local, slot, start, HUGE: tl.constexpr, TIES: tl.constexpr,
 ):  # fmt: skip
     """Take the smallest key of each row; of equal ones that which the tie rule puts first."""
     key = tl.where(free, key, HUGE)
@@ -116,18 +118,13 @@ def _take_by_rule(
 
 @triton.jit
 def _choose_tile(
-    slot, inside, steps, base, neighbour, table, taken, starts, first,
-    WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr,
-    LATER: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
+    slot, node, free, steps, base, table, starts, WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr,
+    VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
 ):  # fmt: skip
     """Return the step at which each lane is taken, 0 for none."""
-    node = tl.load(neighbour + slot, mask=inside, other=0).to(tl.int64)
-    free = inside
-    if LATER:
-        free = free & (tl.load(taken + slot, mask=inside, other=1) == 0)
     row = node
     if BY_SLOT:
-        row = tl.where(inside, slot, 0)
+        row = tl.where(free, slot, 0)
     at = table + row * STRIDE
     got = tl.zeros_like(node).to(tl.int32)
     before = free
@@ -182,11 +179,11 @@ def _choose_tile(
 
 @triton.jit
 def _choose_rows(
-    program, owner_list, count, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, chunk_hub,
-    hub_start, candidates, CHUNKED: tl.constexpr, ROWS: tl.constexpr, G: tl.constexpr, PER_OWNER: tl.constexpr,
-    SEVERAL: tl.constexpr, RANKED: tl.constexpr, LATER: tl.constexpr, WIDTH: tl.constexpr, STRIDE: tl.constexpr,
-    BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr,
-    HUGE: tl.constexpr,
+    program, owner_list, count, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+    chunk_hub, hub_start, candidates, CHUNKED: tl.constexpr, ROWS: tl.constexpr, G: tl.constexpr,
+    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, LOOPS: tl.constexpr, LATER: tl.constexpr,
+    WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr,
+    EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
 ):  # fmt: skip
     """Take the steps of ROWS owners of a list, or of a chunk of a hub."""
     row = program * ROWS + tl.arange(0, ROWS)
@@ -210,27 +207,33 @@ def _choose_rows(
         base = tl.load(bases + u, mask=valid, other=0)
     slot = start[:, None] + tl.arange(0, G)[None, :].to(tl.int64)
     inside = (slot < stop[:, None]) & valid[:, None]
-    got = _choose_tile(slot, inside, steps, base, neighbour, table, taken, starts, first, WIDTH, STRIDE, BY_SLOT,
-                       VECTOR, TIES, LATER, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+    node = tl.load(neighbour + slot, mask=inside, other=0).to(tl.int64)
+    free = inside
+    if LATER:
+        free = free & (tl.load(taken + slot, mask=inside, other=1) == 0)
+    if LOOPS:
+        free = free & (node != (u + origin)[:, None])
+    got = _choose_tile(slot, node, free, steps, base, table, starts, WIDTH, STRIDE, BY_SLOT, VECTOR, TIES,
+                       EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
     if CHUNKED:
         place = row.to(tl.int64)[:, None] * WIDTH + got - 1
-        tl.store(candidates + place, slot, mask=inside & (got > 0))
+        tl.store(candidates + place, slot, mask=free & (got > 0))
         if not RANKED and not LATER:
-            tl.store(taken + slot, (got * 0).to(tl.uint8), mask=inside)
+            tl.store(taken + slot, (got * 0).to(tl.uint8), mask=free)
     elif RANKED:
         tl.store(taken + slot, got + first, mask=inside & (got > 0))
     elif LATER:
         tl.store(taken + slot, (got > 0).to(tl.uint8), mask=inside & (got > 0))
     else:
-        tl.store(taken + slot, (got > 0).to(tl.uint8), mask=inside)
+        tl.store(taken + slot, (got > 0).to(tl.uint8), mask=free)
 
 
 @triton.jit
 def _small_kernel(
-    lists, owners, n0, n1, n2, n3, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, LATER: tl.constexpr, WIDTH: tl.constexpr,
-    STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr,
-    BOTTOM: tl.constexpr, HUGE: tl.constexpr,
+    lists, owners, n0, n1, n2, n3, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, LOOPS: tl.constexpr, LATER: tl.constexpr,
+    WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr,
+    EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
 ):  # fmt: skip
     """Let the owners of the four small classes choose: programs for the widest rows come first."""
     program = tl.program_id(0)
@@ -239,29 +242,37 @@ def _small_kernel(
     p1 = p2 + (n1 + 7) // 8
     far = lists + tl.cast(owners, tl.int64)
     if program < p3:
-        _choose_rows(program, far + 2 * tl.cast(owners, tl.int64), n3, indptr, neighbour, table, quota, k, bases,
-                     taken, starts, first, limit, indptr, indptr, indptr, False, 2, 128, PER_OWNER, SEVERAL, RANKED,
-                     LATER, WIDTH, STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program, far + 2 * tl.cast(owners, tl.int64), n3, indptr, neighbour, table, quota, k, bases, taken, starts,
+            first, limit, origin, indptr, indptr, indptr, False, 2, 128, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER,
+            WIDTH, STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     elif program < p2:
-        _choose_rows(program - p3, far + tl.cast(owners, tl.int64), n2, indptr, neighbour, table, quota, k, bases,
-                     taken, starts, first, limit, indptr, indptr, indptr, False, 4, 64, PER_OWNER, SEVERAL, RANKED,
-                     LATER, WIDTH, STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - p3, far + tl.cast(owners, tl.int64), n2, indptr, neighbour, table, quota, k, bases, taken,
+            starts, first, limit, origin, indptr, indptr, indptr, False, 4, 64, PER_OWNER, SEVERAL, RANKED, LOOPS,
+            LATER, WIDTH, STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     elif program < p1:
-        _choose_rows(program - p2, far, n1, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-                     indptr, indptr, indptr, False, 8, 32, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH, STRIDE, BY_SLOT,
-                     VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - p2, far, n1, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+            indptr, indptr, indptr, False, 8, 32, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH, STRIDE, BY_SLOT,
+            VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     else:
-        _choose_rows(program - p1, lists, n0, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-                     indptr, indptr, indptr, False, 16, 16, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH, STRIDE, BY_SLOT,
-                     VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - p1, lists, n0, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+            indptr, indptr, indptr, False, 16, 16, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH, STRIDE, BY_SLOT,
+            VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
 
 
 @triton.jit
 def _large_kernel(
     lists, owners, hubs, n0, n1, n2, chunks, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-    chunk_hub, hub_start, candidates, PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr,
-    LATER: tl.constexpr, WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr,
-    TIES: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
+    origin, chunk_hub, hub_start, candidates, PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr,
+    LOOPS: tl.constexpr, LATER: tl.constexpr, WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr,
+    VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
 ):  # fmt: skip
     """Let the owners of the three large classes and the chunks of hubs choose."""
     program = tl.program_id(0)
@@ -269,29 +280,37 @@ def _large_kernel(
     p1 = p2 + (n1 + 1) // 2
     far = tl.cast(owners, tl.int64)
     if program < chunks:
-        _choose_rows(program, hubs, chunks, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-                     chunk_hub, hub_start, candidates, True, 1, 1024, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH,
-                     STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program, hubs, chunks, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+            chunk_hub, hub_start, candidates, True, 1, 1024, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH, STRIDE,
+            BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     elif program < p2:
-        _choose_rows(program - chunks, lists + 2 * far, n2, indptr, neighbour, table, quota, k, bases, taken, starts,
-                     first, limit, indptr, indptr, indptr, False, 1, 1024, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH,
-                     STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - chunks, lists + 2 * far, n2, indptr, neighbour, table, quota, k, bases, taken, starts, first,
+            limit, origin, indptr, indptr, indptr, False, 1, 1024, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH,
+            STRIDE, BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     elif program < p1:
-        _choose_rows(program - p2, lists + far, n1, indptr, neighbour, table, quota, k, bases, taken, starts, first,
-                     limit, indptr, indptr, indptr, False, 2, 512, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH, STRIDE,
-                     BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - p2, lists + far, n1, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
+            origin, indptr, indptr, indptr, False, 2, 512, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH, STRIDE,
+            BY_SLOT, VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
     else:
-        _choose_rows(program - p1, lists, n0, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
-                     indptr, indptr, indptr, False, 4, 256, PER_OWNER, SEVERAL, RANKED, LATER, WIDTH, STRIDE, BY_SLOT,
-                     VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        _choose_rows(
+            program - p1, lists, n0, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
+            indptr, indptr, indptr, False, 4, 256, PER_OWNER, SEVERAL, RANKED, LOOPS, LATER, WIDTH, STRIDE, BY_SLOT,
+            VECTOR, TIES, EXPECT_TIES, BOTTOM, HUGE,
+        )  # fmt: skip
 
 
 @triton.jit
 def _merge_kernel(
-    owner_list, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, hub_start, candidates,
-    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr,
-    G: tl.constexpr, WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr,
-    TIES: tl.constexpr, EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr,
+    owner_list, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin, hub_start, candidates,
+    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, G: tl.constexpr, WIDTH: tl.constexpr,
+    STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr,
+    BOTTOM: tl.constexpr, HUGE: tl.constexpr,
 ):  # fmt: skip
     """Let one hub choose among the candidates of its chunks, G at a time; winners move into the next G."""
     one = tl.arange(0, 1)
@@ -315,8 +334,9 @@ def _merge_kernel(
         slot = tl.load(candidates + at, mask=at < high, other=-1)
         inside = slot >= 0
         slot = tl.where(inside, slot, 0)
-        got = _choose_tile(slot, inside, steps, base, neighbour, table, taken, starts, first, WIDTH, STRIDE, BY_SLOT,
-                           VECTOR, TIES, False, EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
+        node = tl.load(neighbour + slot, mask=inside, other=0).to(tl.int64)
+        got = _choose_tile(slot, node, inside, steps, base, table, starts, WIDTH, STRIDE, BY_SLOT, VECTOR, TIES,
+                           EXPECT_TIES, BOTTOM, HUGE)  # fmt: skip
         if tile == last_tile:
             if RANKED:
                 tl.store(taken + slot, got + first, mask=inside & (got > 0))
@@ -332,7 +352,9 @@ def _merge_kernel(
         tile += 1
 
 
-def classify(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool) -> tuple[Tensor, Tensor]:
+def classify(
+    indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
     """Return (facts, lists): what FACTS names, int64, and the owners of each class that have to choose.
 
     Lists are `[classes + 3, owners]` int32: one for each class, the hubs, and the first chunk of each hub as int64. The
@@ -344,8 +366,9 @@ def classify(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool) -
     per_owner = isinstance(quota, Tensor)
     if owners:
         _classify_kernel[(triton.cdiv(owners, _OWNERS),)](
-            indptr, quota if per_owner else indptr, 0 if per_owner else quota, owners, first, facts, lists,
-            lists.shape[1], _hub_start(lists), per_owner, ranked, len(CLASSES), CLASSES[0], _OWNERS,
+            indptr, indptr if loops is None else loops, quota if per_owner else indptr, 0 if per_owner else quota,
+            owners, first, facts, lists, lists.shape[1], _hub_start(lists), per_owner, ranked, loops is not None,
+            len(CLASSES), CLASSES[0], _OWNERS,
         )  # fmt: skip
     return facts, lists
 
@@ -365,11 +388,15 @@ def choose_block(block: Block, facts: list[int], lists: Tensor) -> None:
         "HUGE": torch.iinfo(table.dtype).max,
     }  # fmt: skip
     most, k = (block.quota, 0) if per_owner else (indptr, block.quota)
-    base, later = indptr if block.bases is None else block.bases, block.first > 0
-    arrays = (indptr, block.neighbour, table, most, k, base, block.taken, block.starts, block.first, block.count)
+    base = indptr if block.bases is None else block.bases
+    arrays = (
+        indptr, block.neighbour, table, most, k, base, block.taken, block.starts, block.first, block.count,
+        block.origin,
+    )  # fmt: skip
+    looks = {"LATER": block.first > 0, "LOOPS": block.loops is not None}
     small, large = facts[: len(SMALL)], facts[len(SMALL) : len(CLASSES)]
     if programs := _programs(small, SMALL, SMALL_LANES):
-        _small_kernel[(programs,)](lists, lists.shape[1], *small, *arrays, LATER=later, num_warps=4, **flags)
+        _small_kernel[(programs,)](lists, lists.shape[1], *small, *arrays, num_warps=4, **looks, **flags)
     hubs, chunks = facts[len(CLASSES)], facts[len(CLASSES) + 3]
     owner, start = lists[len(CLASSES)], _hub_start(lists)
     chunk_hub = torch.empty(chunks, dtype=torch.int32, device=indptr.device)
@@ -379,7 +406,7 @@ def choose_block(block: Block, facts: list[int], lists: Tensor) -> None:
     if programs := chunks + _programs(large, LARGE, LARGE_LANES):
         _large_kernel[(programs,)](
             lists[len(SMALL)], lists.shape[1], owner, *large, chunks, *arrays, chunk_hub, start, candidates,
-            LATER=later, num_warps=8, **flags,
+            num_warps=8, **looks, **flags,
         )  # fmt: skip
     if hubs:
         _merge_kernel[(hubs,)](owner, *arrays, start, candidates, G=CHUNK, num_warps=8, **flags)

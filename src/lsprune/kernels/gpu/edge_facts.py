@@ -35,32 +35,38 @@ class EdgeFacts:
         return self.falls_target == 0
 
 
-def row_facts(indptr: Tensor, other: Tensor) -> Tensor:
+def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
     """Return (lowest id, highest id, self-loops, balance) of the entries of compressed rows, int64.
 
+    The self-loops of each row are added to `loops_of`.
     Entries beyond the last pointer are taken to be in the last row, so that broken pointers do no harm here.
     """
     if other.shape[0] == 0 or indptr.shape[0] < 2:
         return torch.tensor([0, -1, 0, 0], device=other.device)
     kernels = triton_kernels("edge_facts_triton", other.device)
     if kernels is not None:
-        facts: Tensor = kernels.row_facts(indptr, other)
+        facts: Tensor = kernels.row_facts(indptr, other, loops_of)
         return facts
     entry = torch.arange(other.shape[0], device=other.device)
     row = (torch.searchsorted(indptr.contiguous(), entry, right=True) - 1).clamp(0, indptr.shape[0] - 2)
-    both = edge_facts(row, other)
+    both = edge_facts(row, other, loops_of)
     return both[[2, 3, 4, 5]]
 
 
-def edge_facts(source: Tensor, target: Tensor) -> Tensor:
-    """Return the numbers of EdgeFacts as an int64 tensor on the device; (0, -1) as lowest and highest of no edges."""
+def edge_facts(source: Tensor, target: Tensor, loops_of: Tensor) -> Tensor:
+    """Return the numbers of EdgeFacts as an int64 tensor on the device; (0, -1) as lowest and highest of no edges.
+
+    The self-loops of each node are added to `loops_of`, int32; of nodes beyond its end they are not.
+    """
     if source.shape[0] == 0:
         return torch.tensor([0, -1, 0, -1, 0, 0, 0, 0], device=source.device)
     kernels = triton_kernels("edge_facts_triton", source.device)
     if kernels is not None:
-        facts: Tensor = kernels.edge_facts(source, target)
+        facts: Tensor = kernels.edge_facts(source, target, loops_of)
         return facts
     s, t = source.long(), target.long()
+    own = s[(s == t) & (s >= 0) & (s < loops_of.shape[0])]
+    loops_of.index_add_(0, own, torch.ones_like(own, dtype=loops_of.dtype))
     balance = (mix64(mix64(s) ^ t) - mix64(mix64(t) ^ s)).sum()
     falls = [(end[1:] < end[:-1]).sum() for end in (s, t)]
     return torch.stack([s.min(), s.max(), t.min(), t.max(), (s == t).sum(), balance, *falls])

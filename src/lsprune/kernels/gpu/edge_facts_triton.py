@@ -15,7 +15,7 @@ PROGRAMS = 2112  # at most: sixteen for each multiprocessor of a large device
 
 
 @triton.jit
-def _facts_kernel(source, target, count, facts, SIZE: tl.constexpr):
+def _facts_kernel(source, target, count, facts, loops_of, nodes, SIZE: tl.constexpr):
     lane = tl.arange(0, SIZE)
     top: tl.constexpr = 9223372036854775807
     low_s = tl.full((SIZE,), top, tl.int64)
@@ -39,7 +39,9 @@ def _facts_kernel(source, target, count, facts, SIZE: tl.constexpr):
         low_t = tl.where(inside, tl.minimum(low_t, t), low_t)
         high_s = tl.where(inside, tl.maximum(high_s, s), high_s)
         high_t = tl.where(inside, tl.maximum(high_t, t), high_t)
-        loops += (inside & (s == t)).to(tl.int32)
+        loop = inside & (s == t)
+        loops += loop.to(tl.int32)
+        tl.atomic_add(loops_of + s, 1, mask=loop & (s >= 0) & (s < nodes))
         us = s.to(tl.uint64, bitcast=True)
         ut = t.to(tl.uint64, bitcast=True)
         balance += tl.where(inside, mix(mix(us) ^ ut) - mix(mix(ut) ^ us), 0)
@@ -55,7 +57,7 @@ def _facts_kernel(source, target, count, facts, SIZE: tl.constexpr):
 
 
 @triton.jit
-def _row_facts_kernel(indptr, other, rows, count, facts, STEPS: tl.constexpr, SIZE: tl.constexpr):
+def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, STEPS: tl.constexpr, SIZE: tl.constexpr):
     """Do the same for compressed rows: the row of an entry is found by bisection among those of its block."""
     lane = tl.arange(0, SIZE)
     top: tl.constexpr = 9223372036854775807
@@ -81,7 +83,9 @@ def _row_facts_kernel(indptr, other, rows, count, facts, STEPS: tl.constexpr, SI
         t = tl.load(other + at, mask=inside, other=0).to(tl.int64)
         low_t = tl.where(inside, tl.minimum(low_t, t), low_t)
         high_t = tl.where(inside, tl.maximum(high_t, t), high_t)
-        loops += (inside & (low == t)).to(tl.int32)
+        loop = inside & (low == t)
+        loops += loop.to(tl.int32)
+        tl.atomic_add(loops_of + low, 1, mask=loop)
         us = low.to(tl.uint64, bitcast=True)
         ut = t.to(tl.uint64, bitcast=True)
         balance += tl.where(inside, mix(mix(us) ^ ut) - mix(mix(ut) ^ us), 0)
@@ -109,19 +113,21 @@ def _row_of(indptr, entry, rows, STEPS: tl.constexpr):
 _START = np.array([2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0, 0, 0, 0])
 
 
-def row_facts(indptr: Tensor, other: Tensor) -> Tensor:
+def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
     """Return (lowest and highest id, self-loops, balance) of compressed rows with at least one entry."""
     facts = constant(_START[[0, 1, 4, 5]], other.device).clone()
     count, rows = other.shape[0], indptr.shape[0] - 1
     programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
-    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, rows.bit_length() + 1, BLOCK)
+    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, loops_of, rows.bit_length() + 1, BLOCK)
     return facts
 
 
-def edge_facts(source: Tensor, target: Tensor) -> Tensor:
+def edge_facts(source: Tensor, target: Tensor, loops_of: Tensor) -> Tensor:
     """Return what `kernels.gpu.edge_facts` returns, for at least one edge."""
     facts = constant(_START, source.device).clone()
     count = source.shape[0]
     programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
-    _facts_kernel[(programs,)](source.contiguous(), target.contiguous(), count, facts, BLOCK)
+    _facts_kernel[(programs,)](
+        source.contiguous(), target.contiguous(), count, facts, loops_of, loops_of.shape[0], BLOCK
+    )
     return facts
