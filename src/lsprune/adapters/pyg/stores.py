@@ -133,7 +133,7 @@ def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = No
             new[name] = keep_entry(name, store[name], mask, _edge_dim(store, name))
     new.update(_keep_counts(store, mask))
     if key == "adj_t":
-        new[key] = keep_sparse(store[key], kept)
+        new[key] = keep_sparse(store[key], kept, mask)
     else:
         new[key] = keep_edge_index(store[key], mask)
         if kept.weight is not None:

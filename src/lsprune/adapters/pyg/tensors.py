@@ -88,11 +88,24 @@ class DeviceMask:
         return kept_positions(self.tensor, self.count)
 
     @cached_property
-    def offsets(self) -> Tensor:
-        """How many entries are kept before each position, `[E + 1]`."""
-        kept = torch.zeros(self.tensor.shape[0] + 1, dtype=torch.int64, device=self.tensor.device)
-        torch.cumsum(self.tensor, 0, out=kept[1:])
-        return kept
+    def prefix(self) -> Tensor:
+        """How many entries are kept up to each position, that one included."""
+        return torch.cumsum(self.tensor, 0, dtype=torch.int32 if self.tensor.shape[0] < 2**31 else torch.int64)
+
+    def before(self, places: Tensor) -> Tensor:
+        """Return how many entries are kept before each of these places, int64."""
+        if not self.tensor.shape[0]:
+            return torch.zeros_like(places, dtype=torch.int64)
+        return torch.where(places > 0, self.prefix[(places - 1).clamp(min=0)].long(), 0)
+
+    def take(self, values: Tensor, dim: int) -> Tensor:
+        """Return the entries along `dim` where the mask is True."""
+        from lsprune.kernels.gpu.masking import compact
+
+        last, here = dim in (-1, values.dim() - 1), values.device == self.tensor.device
+        if last and here and "prefix" in vars(self) and not values.requires_grad and type(values) is Tensor:
+            return compact(values, self.tensor, self.prefix, self.count)
+        return values.index_select(dim, self.positions.to(values.device))
 
     @cached_property
     def host(self) -> Array:
@@ -119,7 +132,7 @@ def on_gpu(tensor: Any) -> Any:
 def take(tensor: Tensor, mask: Mask, dim: int = 0) -> Tensor:
     """Return the entries of `tensor` along `dim` where the mask `[n]` is True, in order, on the same device."""
     if isinstance(mask, DeviceMask):
-        return tensor.index_select(dim, mask.positions.to(tensor.device))
+        return mask.take(tensor, dim)
     if type(tensor) is not Tensor or tensor.requires_grad or tensor.layout != torch.strided or not tensor.is_cpu:
         # Gradients, subclasses and other devices need torch's own indexing.
         return tensor.index_select(dim, torch.from_numpy(np.flatnonzero(mask)).to(tensor.device))
@@ -155,7 +168,7 @@ def offsets(mask: Array) -> Array:
 def kept_before(mask: Mask, places: Tensor) -> Tensor:
     """Return how many entries are kept before each of these places, as a tensor like `places`."""
     if isinstance(mask, DeviceMask):
-        return mask.offsets[places.to(mask.tensor.device).long()].to(places.device)
+        return mask.before(places.to(mask.tensor.device).long()).to(places.device)
     return torch.from_numpy(offsets(mask)[view(places)]).to(places.device)
 
 
@@ -206,16 +219,17 @@ def sparse_graph_on_device(
     return from_tensors(indptr=pointers, indices=others, rows=rows if by_row else _OTHER[rows], **rest)
 
 
-def keep_sparse(matrix: Tensor, kept: Kept) -> Tensor:
+def keep_sparse(matrix: Tensor, kept: Kept, mask: Mask) -> Tensor:
     """Return a matrix of the same layout and size with the kept entries, each times its weight, if any."""
-    mask = mask_of(kept)
-    values = take(matrix._values() if matrix.layout == torch.sparse_coo else matrix.values(), mask)
-    if kept.weight is not None:
-        values = scale(values, kept_weights(kept, mask))
+
+    def values_of(entries: Tensor) -> Tensor:
+        values = take(entries, mask)
+        return values if kept.weight is None else scale(values, kept_weights(kept, mask))
+
     # check_invariants=False: a mask cannot break what held before, and an unset option makes torch warn.
     if matrix.layout == torch.sparse_coo:
         order = matrix.is_coalesced() or None
-        indices = take(matrix._indices(), mask, dim=1)
+        indices, values = take(matrix._indices(), mask, dim=1), values_of(matrix._values())
         return torch.sparse_coo_tensor(indices, values, matrix.shape, is_coalesced=order, check_invariants=False)
     by_row = matrix.layout == torch.sparse_csr
     pointers, others = (
@@ -223,7 +237,7 @@ def keep_sparse(matrix: Tensor, kept: Kept) -> Tensor:
     )
     shorter = kept_before(mask, pointers).to(pointers.dtype)
     build = torch.sparse_csr_tensor if by_row else torch.sparse_csc_tensor
-    return build(shorter, take(others, mask), values, matrix.shape, check_invariants=False)
+    return build(shorter, take(others, mask), values_of(matrix.values()), matrix.shape, check_invariants=False)
 
 
 def edges_on_device(edge_index: Tensor, **rest: Any) -> Graph:
@@ -302,4 +316,4 @@ class SparseTensorAdapter(Adapter):
         if None not in kept:
             return data
         kept[None].refuse_e_id("a bare sparse tensor")
-        return keep_sparse(data, kept[None])
+        return keep_sparse(data, kept[None], mask_of(kept[None]))

@@ -24,3 +24,12 @@ def kept_positions(mask: Tensor, count: int) -> Tensor:
         positions: Tensor = kernels.kept_positions(mask, count)
         return positions
     return torch.nonzero_static(mask, size=count)[:, 0]
+
+
+def compact(values: Tensor, mask: Tensor, prefix: Tensor, kept: int) -> Tensor:
+    """Return the entries along the last dimension where the mask is True; `prefix` counts them up to each place."""
+    kernels = triton_kernels("masking_triton", values.device)
+    if kernels is None or not values.is_contiguous() or values.element_size() > 8 or not values.numel():
+        return values[..., mask]
+    result: Tensor = kernels.compact(values, mask, prefix, kept)
+    return result

@@ -63,3 +63,25 @@ def kept_positions(mask: Tensor, count: int) -> Tensor:
     _count_kernel[(blocks,)](bits, size, counts, COMPACT_BLOCK)
     _positions_kernel[(blocks,)](bits, size, counts.cumsum(0), positions, COMPACT_BLOCK)
     return positions
+
+
+@triton.jit
+def _compact_kernel(values, mask, prefix, count, kept, out, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    row = tl.program_id(1).to(tl.int64)
+    inside = (at < count) & (tl.load(mask + at, mask=at < count, other=0) != 0)
+    place = tl.load(prefix + at, mask=inside, other=1).to(tl.int64) - 1
+    value = tl.load(values + row * count + at, mask=inside)
+    tl.store(out + row * kept + place, value, mask=inside)
+
+
+def compact(values: Tensor, mask: Tensor, prefix: Tensor, kept: int) -> Tensor:
+    """Return what `kernels.gpu.masking.compact` returns, for contiguous values of 1, 2, 4 or 8 bytes."""
+    words = values.view(_SAME_SIZE[values.element_size()])
+    out = torch.empty((*values.shape[:-1], kept), dtype=words.dtype, device=values.device)
+    count, rows = values.shape[-1], values.numel() // max(values.shape[-1], 1)
+    _compact_kernel[(triton.cdiv(count, BLOCK), rows)](words, mask.view(torch.uint8), prefix, count, kept, out, BLOCK)
+    return out.view(values.dtype)
+
+
+_SAME_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

@@ -11,10 +11,12 @@ from typing import Any
 MIN_CAPABILITY = (8, 0)  # CUDA compute capability that Triton compiles for
 
 
+@cache
 def triton_kernels(name: str, device: Any) -> ModuleType | None:
     """Return our module of Triton kernels with this name, or None if Triton does not work on the torch device.
 
     `LSPRUNE_TRITON=0` switches Triton off. With `TRITON_INTERPRET=1` its kernels run on CPU tensors too, interpreted.
+    The answer is remembered: a call prunes in a millisecond, and asks a dozen times.
     """
     if os.environ.get("LSPRUNE_TRITON") == "0":
         return None
