@@ -57,6 +57,11 @@ class Choice:
         """Number of edges that owners keep by their quotas."""
         return self.facts[self.found.kept_at]
 
+    @property
+    def loops_alone(self) -> bool:
+        """Whether some owner has self-loops and no other edge."""
+        return self.facts[-1] > 0
+
     def steps(self) -> int:
         """Return the most steps that an owner with a choice has."""
         largest = self.facts[self.found.kept_at + 1]

@@ -21,9 +21,9 @@ from lsprune.device.pairs import symmetric_choice
 from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
-from lsprune.kernels.gpu.isolated_nodes import only_loops
 from lsprune.selection.choose import KeySource
 from lsprune.selection.mask import Outcome
+from lsprune.selection.rules import SelectionRules
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 if TYPE_CHECKING:
@@ -41,19 +41,20 @@ def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcom
     if mode:
         source = pruner.fitted_keys(graph, owned, None, runtime)
         taken, kept = symmetric_choice(graph, rules, mode, owned, source, bases)
+        keeps = False
     else:
-        taken, kept = _by_owners(pruner, graph, owned, bases, runtime)
+        taken, kept, keeps = _by_owners(pruner, graph, owned, bases, runtime)
     mask = to_mask(graph, owned, taken, rules.self_loops)
     if not loops_count(rules.self_loops, bipartite=graph.bipartite) and uncounted_loops_stay(rules.self_loops):
         kept += graph.facts.loops
-    isolated = _check(graph, owned, taken, pruner, runtime)
+    isolated = _check(graph, owned, taken, rules, runtime, keeps=keeps)
     return Outcome(_any(mask), isolated, kept)
 
 
 def _by_owners(
     pruner: PerOwner, graph: DeviceGraph, owned: DeviceOwned, bases: Tensor | None, runtime: Runtime
-) -> tuple[Tensor, int]:
-    """Return which slots are taken, and how many."""
+) -> tuple[Tensor, int, bool]:
+    """Return which slots are taken, how many, and whether every owner of an edge to another node keeps one."""
     rules = pruner.rules
     quota = quotas(owned.indptr, graph, rules)
     source = pruner.key_source(graph, owned, runtime) if pruner.is_fitted else None
@@ -64,7 +65,7 @@ def _by_owners(
         always = pruner.functions_needed(2) == 1  # one key orders the edges: it is made even if no owner has a choice
         ready = pruner.fit_graph(graph, runtime) if always or choice.steps() else pruner
         source = ready.key_source(graph, owned, runtime)
-    return choose(choice, source, keys), choice.kept
+    return choose(choice, source, keys), choice.kept, bool(rules.k) and not choice.loops_alone
 
 
 def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Keys | None:
@@ -81,21 +82,18 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
         return None
 
 
-def _check(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, pruner: PerOwner, runtime: Runtime) -> int:
+def _check(
+    graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, rules: SelectionRules, runtime: Runtime, *, keeps: bool
+) -> int:
     """Return the number of isolated nodes; raise GraphError for attributes that were not finite. One transfer."""
-    rules = pruner.rules
-    keeps = bool(rules.k) and not rules.symmetry(graph)
     isolated = isolated_nodes(graph, owned, taken, rules, owners_keep=keeps)
-    odd = only_loops(_any(owned.indptr), owned.loops) if owned.loops is not None else torch.zeros_like(isolated)
     faults = list(runtime.faults)
     runtime.faults.clear()
-    numbers = torch.stack([isolated, odd, *(bad.long() for _, bad in faults)]).tolist()
-    for (rows, _), bad in zip(faults, numbers[2:], strict=True):
+    numbers = torch.stack([isolated, *(bad.long() for _, bad in faults)]).tolist()
+    for (rows, _), bad in zip(faults, numbers[1:], strict=True):
         if bad < rows.count:
             row: Any = rows.values[bad]
             raise not_finite(rows.name, row.float().cpu().numpy(), bad)
-    if numbers[1]:
-        return int(isolated_nodes(graph, owned, taken, rules, owners_keep=False))
     return int(numbers[0])
 
 

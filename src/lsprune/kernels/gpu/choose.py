@@ -59,11 +59,14 @@ class Chooser:
     @property
     def kept_at(self) -> int:
         """Index among the facts of the number of edges that owners keep by their quotas."""
-        return int(self.facts.shape[0]) - 3
+        return int(self.facts.shape[0]) - 4
 
 
 def chooser(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None) -> Chooser:
-    """Find the owners with a choice after `first` steps; facts end with (kept edges, largest degree, chunks)."""
+    """Find the owners with a choice after `first` steps; facts end with four numbers.
+
+    These are the edges that owners keep, the largest degree, the chunks of hubs, and the owners of self-loops alone.
+    """
     kernels = triton_kernels("choose_triton", indptr.device)
     if kernels is not None:
         facts, lists = kernels.classify(indptr, quota, first, ranked=ranked, loops=loops)
@@ -72,7 +75,8 @@ def chooser(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, lo
     kept = torch.minimum(degree, torch.as_tensor(quota, device=degree.device))
     chooses = kept > first if ranked else degree > kept
     most = degree.max() if degree.numel() else degree.sum()
-    return Chooser(torch.stack([chooses.sum(), kept.sum(), most, most * 0]), None, None)
+    alone = ((degree == 0) & (indptr.diff() > 0)).sum()
+    return Chooser(torch.stack([chooses.sum(), kept.sum(), most, most * 0, alone]), None, None)
 
 
 def choose_block(block: Block, found: Chooser, facts: list[int]) -> None:

@@ -26,10 +26,10 @@ CLASSES = SMALL + LARGE
 CHUNK = LARGE[-1]
 SMALL_LANES, LARGE_LANES = 256, 1024  # lanes of a program
 _OWNERS = 1024  # owners that one program sorts into classes
-FACTS = len(CLASSES) + 4  # owners of each class and hubs, kept edges, largest degree, chunks of hubs
+FACTS = len(CLASSES) + 5  # owners of each class and hubs, kept edges, largest degree, chunks, owners of loops alone
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["k", "owners", "first", "stride"])
 def _classify_kernel(
     indptr, loops, quota, k, owners, first, facts, lists, stride, hub_start, PER_OWNER: tl.constexpr,
     RANKED: tl.constexpr, LOOPS: tl.constexpr, COUNT: tl.constexpr, SMALLEST: tl.constexpr, SIZE: tl.constexpr,
@@ -43,6 +43,7 @@ def _classify_kernel(
     counted = degree
     if LOOPS:
         counted = degree - tl.load(loops + u, mask=inside, other=0)
+        tl.atomic_add(facts + COUNT + 4, tl.sum(((counted == 0) & (degree > 0)).to(tl.int64), 0))
     kept = tl.minimum(counted, most)
     chooses = kept > first if RANKED else (counted > most) & ((most > first) | (first == 0))
     chooses = chooses & inside
@@ -228,7 +229,7 @@ def _choose_rows(
         tl.store(taken + slot, (got > 0).to(tl.uint8), mask=free)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["owners", "n0", "n1", "n2", "n3", "k", "first", "limit", "origin"])
 def _small_kernel(
     lists, owners, n0, n1, n2, n3, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin,
     PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, LOOPS: tl.constexpr, LATER: tl.constexpr,
@@ -267,7 +268,7 @@ def _small_kernel(
         )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["owners", "n0", "n1", "n2", "chunks", "k", "first", "limit", "origin"])
 def _large_kernel(
     lists, owners, hubs, n0, n1, n2, chunks, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit,
     origin, chunk_hub, hub_start, candidates, PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr,
@@ -305,7 +306,7 @@ def _large_kernel(
         )  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["k", "first", "limit", "origin"])
 def _merge_kernel(
     owner_list, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin, hub_start, candidates,
     PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, G: tl.constexpr, WIDTH: tl.constexpr,

@@ -14,7 +14,7 @@ BLOCK = 512  # edges that a program reads at a time
 PROGRAMS = 2112  # at most: sixteen for each multiprocessor of a large device
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "nodes"])
 def _facts_kernel(source, target, count, facts, loops_of, nodes, SIZE: tl.constexpr):
     lane = tl.arange(0, SIZE)
     top: tl.constexpr = 9223372036854775807
@@ -56,8 +56,8 @@ def _facts_kernel(source, target, count, facts, loops_of, nodes, SIZE: tl.conste
     tl.atomic_add(facts + 7, tl.sum(falls_t.to(tl.int64), 0))
 
 
-@triton.jit
-def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, STEPS: tl.constexpr, SIZE: tl.constexpr):
+@triton.jit(do_not_specialize=["rows", "count"])
+def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.constexpr):
     """Do the same for compressed rows: the row of an entry is found by bisection among those of its block."""
     lane = tl.arange(0, SIZE)
     top: tl.constexpr = 9223372036854775807
@@ -69,8 +69,8 @@ def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, STEPS: tl.con
     while start < count:
         at = start + lane
         inside = at < count
-        first = _row_of(indptr, start, rows, STEPS)
-        last = _row_of(indptr, tl.minimum(start + SIZE, count) - 1, rows, STEPS)
+        first = _row_of(indptr, start, rows)
+        last = _row_of(indptr, tl.minimum(start + SIZE, count) - 1, rows)
         low = tl.zeros((SIZE,), tl.int64) + first
         high = tl.zeros((SIZE,), tl.int64) + last
         width = last - first
@@ -97,16 +97,15 @@ def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, STEPS: tl.con
 
 
 @triton.jit
-def _row_of(indptr, entry, rows, STEPS: tl.constexpr):
+def _row_of(indptr, entry, rows):
     """Return the row of an entry, a scalar."""
     low = entry * 0
     high = low + rows - 1
-    for _ in range(STEPS):
+    while low < high:
         middle = (low + high + 1) // 2
         begins = tl.load(indptr + middle) <= entry
         low = tl.where(begins, middle, low)
         high = tl.where(begins, high, middle - 1)
-        high = tl.maximum(high, low)
     return low
 
 
@@ -118,7 +117,7 @@ def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
     facts = constant(_START[[0, 1, 4, 5]], other.device).clone()
     count, rows = other.shape[0], indptr.shape[0] - 1
     programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
-    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, loops_of, rows.bit_length() + 1, BLOCK)
+    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, loops_of, BLOCK)
     return facts
 
 

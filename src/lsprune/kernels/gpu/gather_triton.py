@@ -12,7 +12,7 @@ from lsprune.kernels.gpu.choose_triton import _load4
 BLOCK = 256  # neighbours of one program
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _read_kernel(table, neighbour, count, out, STRIDE: tl.constexpr, VECTOR: tl.constexpr, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     row = tl.load(neighbour + at, mask=at < count, other=0).to(tl.int64)

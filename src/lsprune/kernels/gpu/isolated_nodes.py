@@ -11,7 +11,7 @@ from lsprune.kernels.gpu.triton_support import triton_kernels
 def count_isolated(indptr: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
     """Count the nodes that own no edge, are a neighbour in some slot, and in none that is taken; int64 on the device.
 
-    Every owner of an edge must keep one. A node must not own self-loops and nothing else: see `only_loops`.
+    Every owner of an edge must keep one. No node may own self-loops and nothing else.
     """
     owns = indptr[1:] > indptr[:-1]
     kernels = triton_kernels("isolated_nodes_triton", indptr.device)
@@ -22,8 +22,3 @@ def count_isolated(indptr: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
     had[neighbour.long()] = True
     has[neighbour[taken.bool()].long()] = True
     return (had & ~has & ~owns).sum()
-
-
-def only_loops(indptr: Tensor, loops: Tensor) -> Tensor:
-    """Count the nodes that own self-loops and nothing else."""
-    return ((loops > 0) & (indptr.diff() == loops)).sum()

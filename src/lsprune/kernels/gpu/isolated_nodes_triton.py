@@ -10,7 +10,7 @@ from torch import Tensor
 BLOCK = 1024  # slots of one program
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _mark_kernel(owns, neighbour, taken, count, had, has, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     inside = at < count

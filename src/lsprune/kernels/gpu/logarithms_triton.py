@@ -40,14 +40,14 @@ def _log2(value):
     return whole
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _log2_kernel(values, out, count, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     value = tl.load(values + at, mask=at < count, other=1).to(tl.uint64, bitcast=True)
     tl.store(out + at, _log2(value), mask=at < count)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "width"])
 def _code_keys_kernel(
     codes, starts, out, count, width, LOG: tl.constexpr, SINGLE: tl.constexpr,
     FRACTION: tl.constexpr, KEPT: tl.constexpr, SIZE: tl.constexpr,

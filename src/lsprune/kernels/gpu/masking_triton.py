@@ -11,7 +11,7 @@ BLOCK = 1024  # slots or edges of one program
 COMPACT_BLOCK = 4096
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _set_bits_kernel(taken, edge, count, bits, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     inside = at < count
@@ -21,7 +21,7 @@ def _set_bits_kernel(taken, edge, count, bits, SIZE: tl.constexpr):
     tl.atomic_or(bits + (place >> 5), bit, mask=kept, sem="relaxed")
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _spread_bits_kernel(bits, count, mask, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     inside = at < count
@@ -38,14 +38,14 @@ def scatter_taken(taken: Tensor, edge: Tensor, mask: Tensor) -> None:
     _spread_bits_kernel[(triton.cdiv(mask.shape[0], BLOCK),)](bits, mask.shape[0], mask.view(torch.uint8), BLOCK)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _count_kernel(mask, count, counts, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
     tl.store(counts + tl.program_id(0), tl.sum(kept, 0).to(tl.int64))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _positions_kernel(mask, count, ends, positions, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
@@ -65,7 +65,7 @@ def kept_positions(mask: Tensor, count: int) -> Tensor:
     return positions
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count", "kept"])
 def _compact_kernel(values, mask, prefix, count, kept, out, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     row = tl.program_id(1).to(tl.int64)

@@ -22,7 +22,7 @@ def _quantise(x, factor, centre, tiny):
     return tl.minimum(tl.maximum(q, -127), 127).to(tl.int8)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "columns", "exponent"])
 def _project_kernel(
     x, stride, rows, columns, centre, weights, out, bad, exponent,
     ROWS: tl.constexpr, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr,

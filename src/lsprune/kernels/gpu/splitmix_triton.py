@@ -19,7 +19,7 @@ def mix(value):
     return value ^ (value >> 31)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["count"])
 def _mix_kernel(values, out, count, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
     bits = tl.load(values + at, mask=at < count, other=0).to(tl.uint64, bitcast=True)
