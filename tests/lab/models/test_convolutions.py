@@ -17,8 +17,6 @@ from lsprune.lab.models.layers import with_self_loops  # noqa: E402
 from lsprune.lab.training.graph_store import GraphStore  # noqa: E402
 from lsprune.lab.training.padding import PaddedSize  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*is_compiling.*:FutureWarning")
-
 
 def graph(nodes: int = 12, edges: int = 50, seed: int = 0) -> Data:
     """A graph with an isolated node, self-loops and parallel edges."""
