@@ -20,9 +20,9 @@ from lsprune.lab.training.environment import environment, peak_bytes, reset_peak
 from lsprune.lab.training.prepare import RunGraphs
 from lsprune.lab.training.tasks import in_degree_histogram
 
-WARM_UP_ROUNDS = 3
+WARM_UP_ROUNDS = 2
 MIN_ROUNDS, MAX_ROUNDS, TINY_ROUNDS = 5, 50, 2
-MAX_SECONDS = 4.0  # of timed rounds, once there are enough of them
+MAX_SECONDS = 2.0  # of timed rounds, once there are enough of them
 MAX_ERROR_CHARACTERS = 300
 
 Record = dict[str, Any]

@@ -214,7 +214,7 @@ def run_servings(
     for name in dict.fromkeys(serving.device for serving in servings):
         checked_device(name)
     clock = Clock(budget)
-    graphs: PrunedGraphs | None = None
+    opened: dict[tuple[str, str, int], PrunedGraphs] = {}  # models of one dataset and seed share the pruned graphs
     trained: tuple[tuple[str, str, int], Trained] | None = None
     with results.writing():
         done = results.keys()
@@ -224,8 +224,10 @@ def run_servings(
             if not clock.may_start():
                 break
             begin = monotonic()
-            if graphs is None or (graphs.dataset.name, graphs.seed) != (serving.dataset, serving.seed):
-                graphs = PrunedGraphs(open_dataset(serving.dataset, data, serving.size), serving.seed)
+            place = (serving.dataset, serving.size, serving.seed)
+            if place not in opened:
+                opened[place] = PrunedGraphs(open_dataset(serving.dataset, data, serving.size), serving.seed)
+            graphs = opened[place]
             if trained is None or trained[0] != serving.training:
                 trained = serving.training, train_whole(serving, graphs)
             record = serve(serving, trained[1], graphs)
