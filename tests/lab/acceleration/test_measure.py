@@ -54,6 +54,15 @@ def test_a_failure_is_a_record_with_its_error(monkeypatch):
     assert "epoch_seconds_min" not in record and record["run"]["backend"] == "sorted"
 
 
+def test_an_allocator_that_cannot_free_does_not_lose_the_record(monkeypatch):
+    def fail():
+        raise RuntimeError("captures_underway.empty() INTERNAL ASSERT FAILED")
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "empty_cache", fail)
+    assert measure(*tiny())["error"] is None
+
+
 def test_rounds_come_after_a_warm_up():
     calls: list[int] = []
     record = seconds(torch.device("cpu"), lambda: calls.append(1), "epoch")

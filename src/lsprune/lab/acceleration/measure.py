@@ -6,6 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -47,10 +48,11 @@ def measure(measurement: Measurement, graphs: PrunedGraphs) -> Record:
 
 
 def free_memory() -> None:
-    """Free what earlier measurements left on the device and in the compiler."""
+    """Free what earlier measurements left on the device, where that is still possible."""
     gc.collect()
     if torch.cuda.is_available():
-        torch.cuda.empty_cache()
+        with suppress(RuntimeError):  # a CUDA graph whose capture failed can leave the allocator in a state of its own
+            torch.cuda.empty_cache()
 
 
 def _measure(measurement: Measurement, graphs: PrunedGraphs, device: torch.device) -> Record:

@@ -89,6 +89,8 @@ def _answers(device: str) -> bool:
     """Return whether the device still works: after some errors of CUDA, nothing does until the process ends."""
     try:
         torch.zeros(1, device=device).item()
+        if device == "cuda":
+            torch.cuda.empty_cache()
     except (RuntimeError, LspruneError):
         return False
     return True
