@@ -39,7 +39,9 @@ def test_what_failed_is_listed():
 
 def test_serving_has_a_headline_a_table_and_a_figure():
     text, images = acceleration_page(all_served(), "x")
-    assert "to 10 % of the edges, GAT on computers scores all nodes in 0.18 of the time and has -3.60 " in text
+    headline = text.split("\n\n")[1]
+    assert "GAT on computers scores all nodes with lsp-auto as follows: 50 % of the edges take 0.55" in headline
+    assert "10 % of the edges take 0.18 of the time and -3.60 [-3.60, -3.60] points of accuracy (a GPU)" in headline
     assert "| random | 25 % | 0.826 [0.825, 0.827] | -7.50 [-7.50, -7.50] | 0.32 | 0.25 | 0.25 |" in text
     assert list(images) == ["results/serving-a-gpu.svg"]
 
