@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 pytest.importorskip("torch_geometric")
@@ -17,6 +21,8 @@ from lsprune.lab.acceleration.measurement import (  # noqa: E402
     plan,
 )  # fmt: skip
 from lsprune.lab.models import MODELS as LAB_MODELS  # noqa: E402
+
+RESULTS = Path(__file__).resolve().parents[3] / "results"
 
 
 def test_gat_comes_first_then_the_large_graph_then_the_rest():
@@ -45,6 +51,15 @@ def test_a_cpu_has_no_cuda_graphs_and_only_attention_is_fused():
     assert "captured" not in backends_for("gat", "cpu", False)
     assert "fused" not in backends_for("gcn", "cuda", False)
     assert "sorted" not in backends_for("gat", "cuda", True)
+
+
+def test_committed_lines_have_the_keys_of_their_measurements():
+    names = {field.name for field in fields(Measurement)}
+    lines = [json.loads(line) for line in (RESULTS / "acceleration.jsonl").read_text().splitlines()]
+    assert lines
+    for line in lines:
+        run = {name: value for name, value in line["run"].items() if name in names}
+        assert Measurement(**run).key == line["key"] and run["size"] == "full"
 
 
 def test_records_say_what_was_pruned():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +62,18 @@ def test_weights_are_trained_once_and_lines_are_complete(tmp_path, monkeypatch):
         assert all(0 < b["seconds_min"] <= b["seconds_median"] <= b["seconds_p95"] for b in line["batches"])
     edges = [line["batches"][1]["edges_mean"] for line in lines]
     assert edges == sorted(edges, reverse=True) and edges[0] > edges[-1]  # fewer edges are gathered
+
+
+def test_committed_lines_have_the_keys_of_their_servings():
+    names = {field.name for field in fields(Serving)}
+    results = Path(__file__).resolve().parents[3] / "results" / "serving.jsonl"
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    assert lines
+    for line in lines:
+        run = {name: value for name, value in line["run"].items() if name in names}
+        assert Serving(**run).key == line["key"] and run["size"] == "full"
+        if run["method"] == "unpruned":
+            assert line["test"] == pytest.approx(line["trained_test"], abs=1e-3)  # rounding on a GPU may flip a node
 
 
 def test_it_stops_in_time(tmp_path):
