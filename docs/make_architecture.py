@@ -99,6 +99,11 @@ wherever ours do; `tests/user_plugin` proves it.
 4. `lsprune.lab.reporting.records` validates lines, `lsprune.lab.reporting.comparison` compares methods with intervals,
    and `lsprune.lab.reporting.markdown`, `lsprune.lab.reporting.html` and `lsprune.lab.reporting.figures` show them.
 
+Times are measured apart from studies: `lsprune.lab.acceleration.run_measurements.run_measurements` times a model
+(`lsprune.lab.acceleration.workloads`) on a pruned graph as one backend runs it (`lsprune.lab.acceleration.backends`),
+`lsprune.lab.acceleration.serving.run_servings` trains on the whole graph and answers from pruned ones, and
+`lsprune.lab.reporting.markdown.acceleration_page` shows both.
+
 ## Modules
 
 """

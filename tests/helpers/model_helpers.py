@@ -9,9 +9,11 @@ from torch_geometric.utils import degree
 from lsprune.lab.models import MODELS, build
 from lsprune.lab.models.layers import graph_count
 
-NODE = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")  # their output has a row per node
-ATTENTION = (*NODE, "synthetic-gat", "synthetic-gat-small")
-MOLECULE = tuple(name for name in MODELS if name not in ATTENTION)
+NODE_GAT = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")
+NODE = (*NODE_GAT, "node-gcn", "node-sage", "node-pna")  # their output has a row per node
+ATTENTION = (*NODE_GAT, "synthetic-gat", "synthetic-gat-small")
+PLAIN = ("node-gcn", "node-sage", "node-pna", "graph-gcn", "graph-sage", "graph-pna")
+MOLECULE = tuple(name for name in MODELS if name not in (*ATTENTION, *PLAIN))
 IN_DIM, OUT_DIM = 6, 3
 
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from lsprune.cli.acceleration import acceleration_app
 from lsprune.cli.compare import compare_command
 from lsprune.cli.console import INTERRUPTED, Group, say_interrupted, tell
 from lsprune.cli.demo import demo_command
@@ -63,6 +64,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 
 
 app.add_typer(study_app, name="study")
+app.add_typer(acceleration_app, name="acceleration")
 app.command("verify")(verify_command)
 app.command("inspect")(inspect_command)
 app.command("compare")(compare_command)

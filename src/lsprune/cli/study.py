@@ -166,7 +166,7 @@ def study_page(
     out: Annotated[Path, typer.Option(help="Folder of the page results.md and of its figures.")] = Path("docs"),
     as_json: Json = False,
 ) -> None:
-    """Make a page of tables and figures from all results.
+    """Make a page of tables and figures from all results, and one of acceleration.
 
     Example: lsprune study page --results results --out docs
     """

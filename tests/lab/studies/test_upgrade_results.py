@@ -15,11 +15,18 @@ from lsprune import LSP, FormatError
 from lsprune.lab.studies import study_files
 from lsprune.lab.studies.methods import catalogue
 from lsprune.lab.studies.run import Run
-from lsprune.lab.studies.upgrade_results import NEW_NAMES, SAME_NAMES, upgrade_file, upgrade_line, upgrade_lines
+from lsprune.lab.studies.upgrade_results import (
+    MEASURED_APART,
+    NEW_NAMES,
+    SAME_NAMES,
+    upgrade_file,
+    upgrade_line,
+    upgrade_lines,
+)
 from lsprune.pruners import from_dict
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
-FILES = sorted(RESULTS.glob("*.jsonl"))
+FILES = sorted(path for path in RESULTS.glob("*.jsonl") if path.stem not in MEASURED_APART)
 LINES = 7820
 # Runs with options that a study file does not have: the number of lines, and the study that has them.
 OTHER_RUNS = {"qm9": (7, lambda: study_files.read("qm9").only(epochs=8))}  # `study run qm9 --epochs 8`
@@ -70,6 +77,12 @@ def test_names_are_mapped_all_at_once_to_methods_of_the_catalogue():
     assert {*NEW_NAMES.values(), *SAME_NAMES} == set(catalogue())
     assert len({*NEW_NAMES.values(), *SAME_NAMES}) == len(NEW_NAMES) + len(SAME_NAMES)
     assert (NEW_NAMES["lsp-auto"], NEW_NAMES["lsp-auto-a"]) == ("lsp-auto-hash", "lsp-auto")
+
+
+@pytest.mark.parametrize("name", MEASURED_APART)
+def test_measurements_of_time_stay_as_they_are(name):
+    content = (RESULTS / f"{name}.jsonl").read_bytes()
+    assert upgrade_lines(content, name) == (content, 0)
 
 
 def test_a_new_line_stays_as_it_is():

@@ -22,6 +22,7 @@ try:
     import torch
     from torch import Tensor, nn
 
+    from lsprune.lab.models.convolutions import KINDS, ConvolutionNet
     from lsprune.lab.models.gat import PPIGAT, GitHubGAT, NodeGAT
     from lsprune.lab.models.mxmnet import MXMNet
     from lsprune.lab.models.pna import ZincPNA
@@ -42,12 +43,13 @@ def build(name: str, *, in_dim: int, out_dim: int, basic: bool = False, degrees:
         in_dim: columns of `x`; the molecule models, whose atoms are categories, ignore it.
         out_dim: number of classes, labels or regression targets.
         basic: the same widths and layers without attention (paper, appendix B.3.4); False for models without attention.
-        degrees: how many nodes of the training graphs have in-degree 0, 1, ...; only zinc-pna needs it.
+        degrees: how many nodes of the training graphs have in-degree 0, 1, ...; only PNA needs it.
 
     >>> build("resnet", in_dim=1, out_dim=1)
     Traceback (most recent call last):
     lsprune.errors.OptionError: model must be one of github-gat, planetoid-gat, node-gat, synthetic-gat, \
-synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, got 'resnet'
+synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, node-gcn, graph-gcn, node-sage, graph-sage, node-pna, graph-pna, \
+got 'resnet'
     """
     if name not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
@@ -86,6 +88,16 @@ def _mxmnet(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> n
     return MXMNet(out_dim)
 
 
+def _convolutions(kind: str, pooled: bool) -> Builder:
+    """Return a builder for the nodes of one graph, or for graphs if `pooled`."""
+
+    def make(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> nn.Module:
+        _refuse_basic(f"{'graph' if pooled else 'node'}-{kind}", basic)
+        return ConvolutionNet(in_dim, out_dim, kind=kind, degrees=degrees, pooled=pooled)
+
+    return make
+
+
 _SMALL_SYNTHETIC_GAT = partial(SyntheticGAT, width=16, heads=4, dropout=0.2)
 MODELS: dict[str, Builder] = {
     "github-gat": _attention_builder("github-gat", GitHubGAT),
@@ -96,4 +108,5 @@ MODELS: dict[str, Builder] = {
     "ppi-gat": _attention_builder("ppi-gat", PPIGAT),
     "zinc-pna": _pna,
     "qm9-mxmnet": _mxmnet,
+    **{f"{name}-{kind}": _convolutions(kind, name == "graph") for kind in KINDS for name in ("node", "graph")},
 }

@@ -146,7 +146,7 @@ class ZincPNA(nn.Module):
         layers: int = 4,
     ) -> None:
         super().__init__()
-        histogram = _checked_histogram(degrees)
+        histogram = checked_histogram(degrees)
         self.max_degree = len(histogram) - 1
         self.atom = nn.Embedding(atoms, width)
         self.bond = nn.Embedding(bonds, 50)
@@ -191,7 +191,7 @@ def _layer(width: int, degrees: Tensor) -> nn.Module:
     return layer
 
 
-def _checked_histogram(degrees: Tensor) -> Tensor:
+def checked_histogram(degrees: Tensor) -> Tensor:
     """Return the histogram; that of one node of degree 1 if no node has an edge, since PNA divides by the mean."""
     if degrees.dim() != 1 or not len(degrees) or bool((degrees < 0).any()) or not bool((degrees > 0).any()):
         raise OptionError(f"degrees must be a histogram with at least one node, got shape {tuple(degrees.shape)}")

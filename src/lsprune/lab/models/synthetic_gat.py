@@ -16,10 +16,11 @@ class SyntheticGAT(nn.Module):
     """Class scores `[G, out_dim]` of graphs: three layers of 16 heads × 40, mean pooling, dropout 0.5, linear.
 
     The first two layers concatenate their heads (640 columns), the third averages them (40). As in the paper's runs,
-    the model does not read edge attributes: they matter only through the edges that a pruner keeps.
+    the model does not read edge attributes: they matter only through the edges that a pruner keeps. `fuse` says whether
+    the fused kernel runs where it can.
     """
 
-    static_shapes, self_loops = True, False
+    static_shapes, self_loops, fuse = True, False, True
 
     def __init__(
         self,
@@ -51,5 +52,5 @@ class SyntheticGAT(nn.Module):
         node_mask = getattr(data, "node_mask", None)
         # padded batches come from a store without self-loops, and removing any would not have a static shape
         edges = with_self_loops(data.edge_index, data.num_nodes, has_none=node_mask is not None)
-        fuse = isinstance(self.first, FusedGATConv) and can_fuse(data.x)
+        fuse = self.fuse and isinstance(self.first, FusedGATConv) and can_fuse(data.x)
         return SortedEdges.of(edges, data.num_nodes, node_mask) if fuse else edges

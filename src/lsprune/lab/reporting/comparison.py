@@ -16,7 +16,17 @@ from typing import NamedTuple
 from lsprune.errors import FormatError, OptionError
 from lsprune.lab.reporting.method_styles import RANDOM_BASELINES
 from lsprune.lab.reporting.neighbourhood_sizes import NeighbourhoodSizes
-from lsprune.lab.reporting.records import OVERLAP, TOLERANCE, VARIANCE, Record, methods_of, read_records, result_files
+from lsprune.lab.reporting.records import (
+    ACCELERATION,
+    OVERLAP,
+    SERVING,
+    TOLERANCE,
+    VARIANCE,
+    Record,
+    methods_of,
+    read_records,
+    result_files,
+)
 from lsprune.lab.reporting.statistics import Estimate, PairedDifference, estimate, lossless_share, paired_difference
 from lsprune.lab.studies.methods import NO_EDGES, RANDOM, UNPRUNED, Method
 
@@ -233,6 +243,8 @@ class StudyResults:
         comparisons: what was trained, for each dataset and target.
         overlaps: the measurements of consistency, for each dataset and target.
         sizes: the measurements of neighbourhood sizes, for each dataset.
+        timings: the measurements of time and memory, and of serving from pruned graphs: `reporting.acceleration` and
+            `reporting.serving` make sense of them.
     """
 
     path: Path
@@ -241,6 +253,7 @@ class StudyResults:
     comparisons: tuple[Comparison, ...] = ()
     overlaps: tuple[Comparison, ...] = ()
     sizes: tuple[NeighbourhoodSizes, ...] = ()
+    timings: tuple[Record, ...] = ()
 
 
 def read_studies(places: Sequence[Path]) -> list[StudyResults]:
@@ -261,9 +274,13 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
     trained: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
     overlaps: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
     sizes: dict[str, list[Record]] = defaultdict(list)
+    timings: list[Record] = []
     runs = 0
     for record in read_records(path):
         runs += 1
+        if record.get("task") in (ACCELERATION, SERVING):
+            timings.append(record)
+            continue
         dataset, target = record["run"]["dataset"], record["run"].get("target")
         if VARIANCE in record:
             sizes[dataset].append(record)
@@ -282,6 +299,7 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
             NeighbourhoodSizes(dataset, records, methods_of(records, f"{path}, {dataset}"))
             for dataset, records in sizes.items()
         ),
+        tuple(timings),
     )
 
 

@@ -17,9 +17,14 @@ Record = dict[str, Any]
 TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}  # a loss of this size still counts as lossless
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
 VARIANCE = "variance"  # the field of measurements of neighbourhood sizes
+ACCELERATION, SERVING = "acceleration", "serving"  # tasks of measurements of time, which `lsprune acceleration` makes
 TRAINING_NUMBERS = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
 OPTIONAL_NUMBERS = ("test_seconds", "test_max", "train_seconds")  # missing in older records
 OVERLAP_NUMBERS = (OVERLAP, "share", "prune_seconds")
+TIMED_NUMBERS = {
+    ACCELERATION: ("share", "epoch_seconds_min", "inference_seconds_min", "data_bytes"),
+    SERVING: ("share", "test", "trained_test", "inference_seconds_min"),
+}
 
 
 def result_files(place: Path) -> list[Path]:
@@ -119,7 +124,9 @@ def _wrong_measurements(record: Record) -> Iterator[str]:
             yield name
     if not isinstance(record.get("jobs"), int | None):
         yield "jobs"
-    if VARIANCE in record:
+    if record.get("task") in TIMED_NUMBERS:
+        yield from _wrong_timing(record)
+    elif VARIANCE in record:
         yield from _wrong_variance(record)
     elif OVERLAP in record:
         yield from _wrong_overlap(record)
@@ -134,6 +141,24 @@ def _wrong_training(record: Record) -> Iterator[str]:
         yield f"metric (one of {', '.join(TOLERANCE)})"
     if not isinstance(record.get("higher_is_better"), bool):
         yield "higher_is_better"
+
+
+def _wrong_timing(record: Record) -> Iterator[str]:
+    run = record["run"]
+    names = ("model", "backend", "device") if record["task"] == ACCELERATION else ("model", "device")
+    yield from (f"run.{name}" for name in names if not isinstance(run.get(name), str))
+    if not is_finite_number(run.get("share")):
+        yield "run.share"
+    if not isinstance(record.get("error"), str | None):
+        yield "error"
+    if record.get("error") is not None:  # a measurement that failed has no figures
+        return
+    yield from (name for name in TIMED_NUMBERS[record["task"]] if not is_finite_number(record.get(name)))
+    if record["task"] == SERVING:
+        batches = record.get("batches")
+        fields = ("nodes", "seconds_min", "seconds_median")
+        if not isinstance(batches, list) or not all(is_finite_number(b.get(f)) for b in batches for f in fields):
+            yield "batches"
 
 
 def _wrong_variance(record: Record) -> Iterator[str]:

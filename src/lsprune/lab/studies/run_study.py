@@ -71,7 +71,7 @@ def run_study(
     check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
     import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
     callbacks, skipped = tuple(callbacks), dict[str, str]()
-    clock = _Clock(budget)
+    clock = Clock(budget)
     with results.writing():
         keys = results.keys()
         missing = (run for run in study.runs(seeds) if run.key not in keys)
@@ -115,13 +115,14 @@ Outcome = tuple[Run, float, Any]
 Outcomes = Generator[Outcome, None, None]
 
 
-class _Clock:
-    """Decides whether there is time for another run."""
+class Clock:
+    """Decides whether there is time for another run; `longest` is the seconds of the longest so far."""
 
     def __init__(self, budget: float | None) -> None:
         self.budget, self.longest, self.begun = budget, 0.0, time.monotonic()
 
     def may_start(self) -> bool:
+        """Return whether a run that takes as long as the longest so far would end in time."""
         return self.budget is None or time.monotonic() - self.begun + 1.2 * self.longest < self.budget
 
 

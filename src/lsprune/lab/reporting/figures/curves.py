@@ -31,7 +31,7 @@ def draw_curves(comparisons: Sequence[Comparison], methods: Sequence[str], *, ti
     """
     if not any(comparison.budgets_of(name) for comparison in comparisons for name in methods):
         raise OptionError("methods must have at least one point in these comparisons, got none")
-    figure, grid = _canvas(len(comparisons))
+    figure, grid = canvas(len(comparisons))
     defined = {name: method for comparison in comparisons for name, method in comparison.defined.items()}
     styles, references = print_styles([defined[name] for name in methods]), dict[str, Any]()
     for comparison, axes in zip(comparisons, grid, strict=True):
@@ -48,7 +48,7 @@ def draw_curves(comparisons: Sequence[Comparison], methods: Sequence[str], *, ti
     return figure
 
 
-def _canvas(count: int) -> tuple[Figure, list[Any]]:
+def canvas(count: int) -> tuple[Figure, list[Any]]:
     """Return an empty figure with so many axes."""
     try:
         from matplotlib.figure import Figure

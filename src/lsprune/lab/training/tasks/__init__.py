@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from lsprune.errors import OptionError
 from lsprune.lab.models import build
@@ -14,21 +15,29 @@ from lsprune.lab.training.tasks.base import Task
 from lsprune.lab.training.tasks.many_graphs import GraphClassification, GraphRegression, NodeMultiLabel
 from lsprune.lab.training.tasks.single_graph import NodeClassification
 
-__all__ = ["GraphClassification", "GraphRegression", "NodeClassification", "NodeMultiLabel", "Task", "make_task"]
+__all__ = [
+    "GraphClassification",
+    "GraphRegression",
+    "NodeClassification",
+    "NodeMultiLabel",
+    "Task",
+    "in_degree_histogram",
+    "make_task",
+]
 
 
 def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
     """Return the task of the run's dataset, with a new model."""
     dataset = graphs.dataset
+    degrees = in_degree_histogram(graphs.train) if "pna" in run.model else None
     if dataset.single:
-        return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes))
+        return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes, degrees))
     if run.every_epoch:
         raise OptionError(
             f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}"
         )
     regression = dataset.task == "graph-regression"
     out_dim = 1 if regression else dataset.num_classes
-    degrees = _in_degree_histogram(graphs.train) if "pna" in run.model else None
     model = _model(run, dataset.num_features, out_dim, degrees)
     if dataset.task == "node-classification":
         return NodeMultiLabel(run, graphs, device, model)
@@ -39,7 +48,9 @@ def _model(run: Run, in_dim: int, out_dim: int, degrees: Tensor | None = None) -
     return build(run.model, in_dim=in_dim, out_dim=out_dim, basic=run.basic, degrees=degrees)
 
 
-def _in_degree_histogram(store: GraphStore) -> Tensor:
-    """Return how many nodes of the graphs have in-degree 0, 1, ..."""
-    graph = store.to_graph()
+def in_degree_histogram(graphs: Data | GraphStore) -> Tensor:
+    """Return how many nodes of one graph or of several have in-degree 0, 1, ..."""
+    if isinstance(graphs, Data):
+        return torch.bincount(torch.bincount(graphs.edge_index[1], minlength=graphs.num_nodes or 0))
+    graph = graphs.to_graph()
     return torch.bincount(torch.bincount(torch.as_tensor(graph.ends()[1]), minlength=graph.num_nodes))

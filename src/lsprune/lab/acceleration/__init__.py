@@ -1,0 +1,1 @@
+"""Acceleration: time and memory of training and inference against the share of edges kept."""
