@@ -102,13 +102,12 @@ def extra_bytes(task: Callable[[], Any]) -> int:
 
 
 def gather_floor(table: Tensor, neighbour: Tensor) -> Callable[[], Any]:
-    """A task that only reads the keys of every neighbour: with a Triton kernel, or with torch without Triton."""
-    from lsprune.kernels.gpu.triton_support import triton_kernels
-
-    kernels = triton_kernels("gather_triton", table.device)
-    if kernels is None:
+    """A task that only reads the keys of every neighbour: with a Triton kernel, or on the CPU with torch."""
+    if table.device.type == "cpu":
         return lambda: table[neighbour.long()].sum()
-    return lambda: kernels.read_rows(table, neighbour)
+    from gpu_gather import read_rows
+
+    return lambda: read_rows(table, neighbour)
 
 
 def measure(name: str, edges: int, nodes: int, dim: int, device: str, rounds: int) -> None:
@@ -157,7 +156,14 @@ def _segment_rank(owner: Tensor, nodes: int) -> Tensor:
 
 
 def _selection(
-    indptr: Tensor, neighbour: Tensor, x: Tensor, fitted: Any, data: Data, device: str, rounds: int, asked: dict[str, str]
+    indptr: Tensor,
+    neighbour: Tensor,
+    x: Tensor,
+    fitted: Any,
+    data: Data,
+    device: str,
+    rounds: int,
+    asked: dict[str, str],
 ) -> None:
     """Print the figures of the selection kernels alone, with keys made."""
     table = torch.randint(-(2**30), 2**30, (x.shape[0], K), dtype=torch.int32, device=device)
@@ -179,7 +185,9 @@ def _selection(
     line("selection, 8 functions", f"{times['functions']:.3f} ms")
     line("bare gather / selection", f"{times['gather'] / times['functions']:.2f}", asked.get("ratio", ""))
     line('selection, select="bottom"', f"{times['bottom']:.3f} ms", asked.get("bottom", ""))
-    line("Identity, COO -> COO", f"{milliseconds(lambda: prune(data, LSP(k=K, hash=Identity())), device, rounds):.3f} ms")
+    line(
+        "Identity, COO -> COO", f"{milliseconds(lambda: prune(data, LSP(k=K, hash=Identity())), device, rounds):.3f} ms"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -15,19 +15,29 @@ SRC = TESTS.parent / "src" / "lsprune"
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
     "_version", "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "numeric.random_numbers",
-    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "common_neighbours", "adapters", "files",
-    "attributes", "needs", "numeric.quantisation", "hashing", "weights", "selection", "pruners", "baselines", "measure",
-    "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
+    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.graph", "common_neighbours", "adapters",
+    "files", "attributes", "needs", "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights",
+    "selection", "device", "pruners", "baselines", "measure", "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {
-    "torch": ["adapters/pyg", "kernels/gpu", "pyg.py", "lab"],
+    "torch": [
+        "adapters/pyg",
+        "kernels/gpu",
+        "device",
+        "hashing/device_keys.py",
+        "hashing/device_rows.py",
+        "weights/device_logs.py",
+        "numeric/device_quantisation.py",
+        "pyg.py",
+        "lab",
+    ],
     "tensorboard": ["lab/training/callbacks.py"],
     "wandb": ["lab/training/callbacks.py"],
     "torch_geometric": ["adapters/pyg", "pyg.py", "lab"],
     "numba": ["kernels/cpu"],
     "llvmlite": ["kernels/cpu"],
-    "triton": ["kernels/gpu/nearest_words_triton.py", "lab/models/attention_triton.py"],
+    "triton": ["kernels/gpu", "lab/models/attention_triton.py"],
     "pyarrow": ["files", "outofcore", "spark"],
     "scipy": ["graph.py", "adapters/scipy.py", "files", "adapters/pyg", "selection", "baselines", "measure", "lab"],
     "networkx": ["adapters/networkx.py"],

@@ -78,7 +78,7 @@ def _to_host(values: Tensor) -> tuple[Tensor, Any]:
         return values, None
     host = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
     host.copy_(values, non_blocking=True)
-    event = torch.cuda.Event()
+    event = torch.cuda.Event()  # type: ignore[no-untyped-call]
     event.record()
     return host, event
 

@@ -108,7 +108,8 @@ def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str, loops_of: Tensor)
     own, other = ((0, last), (low, high))
     first, second = (own, other) if rows == "source" else (other, own)
     balance = balance if rows == "source" else -balance
-    return EdgeFacts(*first, *second, loops, balance, int(rows != "source"), int(rows != "target"))
+    unsorted = (int(rows != "source"), int(rows != "target"))
+    return EdgeFacts(first[0], first[1], second[0], second[1], loops, balance, *unsorted)
 
 
 def upload(graph: Graph, device: Any) -> DeviceGraph:
@@ -123,17 +124,17 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
             raise NoGpuPath("sparse attributes have no GPU path")
         return torch.from_numpy(np.ascontiguousarray(values)).to(device)
 
-    ends = tuple(moved(end) for end in graph.ends())
+    source, target = (moved(end) for end in graph.ends())
     x_target = moved(graph.x_target)
     fields = {f.name: getattr(graph, f.name) for f in dataclasses.fields(Graph)}
     fields |= {
-        "source": ends[0], "target": ends[1], "x_target": x_target, "edge_attr": moved(graph.edge_attr),
+        "source": source, "target": target, "x_target": x_target, "edge_attr": moved(graph.edge_attr),
         "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip
-    loops_of = torch.zeros(0 if graph.bipartite else graph.num_nodes, dtype=torch.int32, device=ends[0].device)
-    facts = EdgeFacts(*edge_facts(*ends, loops_of).tolist())
-    return DeviceGraph(**fields, device=ends[0].device, facts=facts, loops_of=None if graph.bipartite else loops_of)
+    loops_of = torch.zeros(0 if graph.bipartite else graph.num_nodes, dtype=torch.int32, device=source.device)
+    facts = EdgeFacts(*edge_facts(source, target, loops_of).tolist())
+    return DeviceGraph(**fields, device=source.device, facts=facts, loops_of=None if graph.bipartite else loops_of)
 
 
 def default_device() -> Any:

@@ -27,7 +27,8 @@ def to_mask(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, self_loops: s
     else:
         mask = torch.zeros(graph.num_edges, dtype=torch.bool, device=graph.device)
     scatter_taken(taken, _any(owned.edge), mask)
-    return mask
+    result: Tensor = mask
+    return result
 
 
 def isolated_nodes(
@@ -43,6 +44,7 @@ def isolated_nodes(
     if owners_keep and not (loops_count(rules.self_loops, bipartite=False) and graph.facts.loops):
         return count_isolated(_any(owned.indptr), _any(owned.neighbour), taken)
     owner: Any
+    neighbour: Any
     owner, neighbour = oriented(rules.side, *graph.ends())
     real = owner != neighbour
     kept = to_mask(graph, owned, taken, rules.self_loops)

@@ -86,7 +86,7 @@ def of_sums(view: View, tables: Mapping[str, Tensor], edge: Tensor | None, finis
         sums, index = tables["neighbour"], view.parts["neighbour"].index
         size = max(CHUNK_SUMS // max(sums.shape[1], 1), 1)
         finished = torch.cat([finish(sums[lo : lo + size]) for lo in range(0, max(sums.shape[0], 1), size)])
-        return NodeKeys(padded(finished if index is None else finished[torch.as_tensor(index).long()]))
+        return NodeKeys(_array(padded(finished if index is None else finished[torch.as_tensor(index).long()])))
 
     def keys_of_owners(lo: int, hi: int) -> Array:
         start, stop = view.owned.bounds(lo, hi)
@@ -118,6 +118,11 @@ def _of_edges(view: View, tables: dict[str, Tensor]) -> Tensor | None:
     return table if index is None else table[torch.as_tensor(index).long()]
 
 
+def _array(tensor: Any) -> Array:
+    """Return the tensor as what keys are declared to hold."""
+    return tensor  # type: ignore[no-any-return]
+
+
 def of_signatures(
     view: View, bits: Mapping[str, tuple[Array, Array, Array]], digest: Callable[[Tensor], Tensor]
 ) -> Keys:
@@ -130,10 +135,8 @@ def _signatures(view: View, role: str, entry: Array, threshold: Array, code: Arr
     part, scale = view.parts[role], view.scales[role]
     x = values_of(view, part)
     view.runtime.faults.append((part.rows, first_bad_row(x)))
-    centre, arrays = (
-        view.constant(np.array(scale.centre, np.int32)),
-        [view.constant(array) for array in (entry, threshold, code)],
-    )
+    centre: Any = view.constant(np.array(scale.centre, np.int32))
+    arrays: list[Any] = [view.constant(array) for array in (entry, threshold, code)]
     chunks = [
         signatures(quanta(x[lo:hi].float(), scale.unit, scale.exponent, centre), *arrays)
         for lo, hi in row_chunks(x.shape[0], max(x.shape[1], entry.size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -44,7 +46,8 @@ def _quantised(view: View, role: str) -> Tensor:
     """Return all rows of a part as integers in [-127, 127], int8."""
     part, scale, x = view.parts[role], view.scales[role], values_of(view, view.parts[role])
     view.runtime.faults.append((part.rows, first_bad_row(x)))
-    centre, dropped = view.constant(np.array(scale.centre, np.int32)), dropped_bits(view, role)
+    centre: Any = view.constant(np.array(scale.centre, np.int32))
+    dropped = dropped_bits(view, role)
     out = torch.empty((x.shape[0], scale.dim), dtype=torch.int8, device=x.device)
     for lo, hi in row_chunks(x.shape[0], max(x.shape[1], 1)):
         rows = quanta(x[lo:hi].float(), scale.unit, scale.exponent, centre).long()

@@ -25,7 +25,8 @@ WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR = range(12,
 def mix64(value: Array) -> Array:
     """Return splitmix64 of each uint64; of a tensor too, whose int64 are read as uint64."""
     if is_tensor(value):
-        return _of_tensors().mix64(value)
+        mixed: Array = _of_tensors().mix64(value)
+        return mixed
     with np.errstate(over="ignore"):
         value = value + np.uint64(GOLDEN)
         value = (value ^ (value >> np.uint64(30))) * np.uint64(FIRST_FACTOR)
@@ -43,7 +44,8 @@ def draw(seed: int, *counters: Any) -> Array:
     """
     tensor = next((counter for counter in counters if is_tensor(counter)), None)
     if tensor is not None:
-        return _of_tensors().draw(seed, counters, tensor.device)
+        draws: Array = _of_tensors().draw(seed, counters, tensor.device)
+        return draws
     value = mix64(np.asarray(seed & _MASK, dtype=np.uint64))
     for counter in counters:
         numbers = np.asarray(counter)
@@ -60,7 +62,8 @@ def high_bits(draws: Array, bits: int) -> Array:
     2
     """
     if is_tensor(draws):
-        return _of_tensors().shift_right(draws, 64 - bits)
+        shifted: Array = _of_tensors().shift_right(draws, 64 - bits)
+        return shifted
     return (draws >> np.uint64(64 - bits)).astype(np.int64)
 
 
@@ -71,7 +74,8 @@ def modulo(draws: Array, divisor: int) -> Array:
     5
     """
     if is_tensor(draws):
-        return _of_tensors().modulo(draws, divisor)
+        rest: Array = _of_tensors().modulo(draws, divisor)
+        return rest
     return (draws % np.uint64(divisor)).astype(np.int64)
 
 

@@ -44,8 +44,8 @@ def relation_masks(
         if isinstance(pruner, Mapping):
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
         outcome = checked_mask(graphs[None], pruner, run)
-        rules = {None: (pruner.side, pruner.self_loops)}
-        return RelationMasks({None: outcome.mask}, rules, outcome.isolated, {None: outcome.kept})
+        of_pruner = (pruner.side, pruner.self_loops)
+        return RelationMasks({None: outcome.mask}, {None: of_pruner}, outcome.isolated, {None: outcome.kept})
     plan, partner = _plan(graphs, pruner, reverse)
     masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
     rules = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
@@ -92,7 +92,7 @@ def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
         raise GraphError(
             f"{names} must hold the same edges in opposite directions; name the reverse with reverse={{…}}"
         )
-    out = mask != mask
+    out: Array = mask & False
     out[back] = mask[order]
     return out
 

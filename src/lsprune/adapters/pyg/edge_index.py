@@ -48,7 +48,8 @@ def _unpaired(edge_index: Tensor) -> Tensor:
     """
     source, target = edge_index.long()
     width = int(edge_index.max()) + 1 if edge_index.numel() else 1
-    return (source * width + target).sort().values != (target * width + source).sort().values
+    differ: Tensor = (source * width + target).sort().values != (target * width + source).sort().values
+    return differ
 
 
 def _keep_metadata(edge_index: EdgeIndex, mask: Mask, unpaired: Tensor) -> object:

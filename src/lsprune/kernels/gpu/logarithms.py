@@ -18,7 +18,8 @@ def log2_fixed(values: Tensor) -> Tensor:
     if kernels is not None and values.numel():
         result: Tensor = kernels.log2_fixed(values)
         return result
-    parts = [_log2(part) for part in values.reshape(-1).split(CHUNK_VALUES)]
+    flat = values.reshape(-1)
+    parts = [_log2(flat[lo : lo + CHUNK_VALUES]) for lo in range(0, flat.shape[0], CHUNK_VALUES)]
     return (torch.cat(parts) if parts else values).reshape(values.shape)
 
 

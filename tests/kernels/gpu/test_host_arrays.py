@@ -5,7 +5,8 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP
-from lsprune.kernels import cpu, gpu
+from lsprune.kernels import cpu
+from lsprune.kernels.gpu import host_arrays as gpu
 from lsprune.kernels.gpu import nearest_words
 
 
