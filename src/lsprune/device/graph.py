@@ -99,9 +99,7 @@ def _expected_nodes(num_nodes: Any, x: Any) -> int:
 
 def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str, loops_of: Tensor) -> EdgeFacts:
     """Return the facts of compressed rows; raise GraphError unless pointers rise from 0 to the number of entries."""
-    falls = (indptr[1:] < indptr[:-1]).sum()
-    frame = torch.stack([indptr[0].long(), indptr[-1].long(), falls])
-    start, stop, falling, low, high, loops, balance = torch.cat([frame, row_facts(indptr, indices, loops_of)]).tolist()
+    low, high, loops, balance, start, stop, falling = row_facts(indptr, indices, loops_of).tolist()
     if start != 0 or stop != indices.shape[0] or falling:
         raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]})")
     last = indptr.shape[0] - 2

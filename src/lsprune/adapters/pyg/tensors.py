@@ -90,13 +90,15 @@ class DeviceMask:
     @cached_property
     def prefix(self) -> Tensor:
         """How many entries are kept up to each position, that one included."""
-        return torch.cumsum(self.tensor, 0, dtype=torch.int32 if self.tensor.shape[0] < 2**31 else torch.int64)
+        from lsprune.kernels.gpu.masking import prefix_sums
+
+        return prefix_sums(self.tensor)
 
     def before(self, places: Tensor) -> Tensor:
-        """Return how many entries are kept before each of these places, int64."""
-        if not self.tensor.shape[0]:
-            return torch.zeros_like(places, dtype=torch.int64)
-        return torch.where(places > 0, self.prefix[(places - 1).clamp(min=0)].long(), 0)
+        """Return how many entries are kept before each of these places, as a tensor like `places`."""
+        from lsprune.kernels.gpu.masking import kept_before
+
+        return kept_before(self.prefix, places.to(self.tensor.device)).to(places.device)
 
     def take(self, values: Tensor, dim: int) -> Tensor:
         """Return the entries along `dim` where the mask is True."""
@@ -168,7 +170,7 @@ def offsets(mask: Array) -> Array:
 def kept_before(mask: Mask, places: Tensor) -> Tensor:
     """Return how many entries are kept before each of these places, as a tensor like `places`."""
     if isinstance(mask, DeviceMask):
-        return mask.before(places.to(mask.tensor.device).long()).to(places.device)
+        return mask.before(places)
     return torch.from_numpy(offsets(mask)[view(places)]).to(places.device)
 
 

@@ -67,8 +67,10 @@ def _classify_kernel(
 
 
 @triton.jit
-def _chunk_kernel(owner_list, hub_start, indptr, chunk_hub, SIZE: tl.constexpr, G: tl.constexpr):
-    """Write down the hub of each chunk."""
+def _chunk_kernel(
+    owner_list, hub_start, indptr, chunk_hub, candidates, SIZE: tl.constexpr, G: tl.constexpr, WIDTH: tl.constexpr
+):
+    """Write down the hub of each chunk, and that it has no candidates yet."""
     hub = tl.program_id(0)
     u = tl.load(owner_list + hub)
     start = tl.load(hub_start + hub)
@@ -76,6 +78,8 @@ def _chunk_kernel(owner_list, hub_start, indptr, chunk_hub, SIZE: tl.constexpr, 
     while start < stop:  # the interpreter has no range over tensors
         at = start + tl.arange(0, SIZE)
         tl.store(chunk_hub + at, (at * 0 + hub).to(tl.int32), mask=at < stop)
+        for z in tl.static_range(WIDTH):
+            tl.store(candidates + at * WIDTH + z, at * 0 - 1, mask=at < stop)
         start += SIZE
 
 
@@ -401,9 +405,9 @@ def choose_block(block: Block, facts: list[int], lists: Tensor) -> None:
     hubs, chunks = facts[len(CLASSES)], facts[len(CLASSES) + 3]
     owner, start = lists[len(CLASSES)], _hub_start(lists)
     chunk_hub = torch.empty(chunks, dtype=torch.int32, device=indptr.device)
-    candidates = torch.full((chunks * width,), -1, dtype=torch.int64, device=indptr.device) if hubs else chunk_hub
+    candidates = torch.empty(chunks * width, dtype=torch.int64, device=indptr.device)
     if hubs:
-        _chunk_kernel[(hubs,)](owner, start, indptr, chunk_hub, 128, CHUNK)
+        _chunk_kernel[(hubs,)](owner, start, indptr, chunk_hub, candidates, 128, CHUNK, width)
     if programs := chunks + _programs(large, LARGE, LARGE_LANES):
         _large_kernel[(programs,)](
             lists[len(SMALL)], lists.shape[1], owner, *large, chunks, *arrays, chunk_hub, start, candidates,

@@ -36,21 +36,23 @@ class EdgeFacts:
 
 
 def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
-    """Return (lowest id, highest id, self-loops, balance) of the entries of compressed rows, int64.
+    """Return what must be known of compressed rows, int64.
 
+    These are the lowest and the highest id, self-loops and balance of the entries as in EdgeFacts, then the first and
+    the last pointer, and the number of pointers that fall.
     The self-loops of each row are added to `loops_of`.
     Entries beyond the last pointer are taken to be in the last row, so that broken pointers do no harm here.
     """
-    if other.shape[0] == 0 or indptr.shape[0] < 2:
-        return torch.tensor([0, -1, 0, 0], device=other.device)
+    rows = indptr.shape[0] - 1
     kernels = triton_kernels("edge_facts_triton", other.device)
-    if kernels is not None:
+    if kernels is not None and other.shape[0] and rows > 0:
         facts: Tensor = kernels.row_facts(indptr, other, loops_of)
         return facts
-    entry = torch.arange(other.shape[0], device=other.device)
-    row = (torch.searchsorted(indptr.contiguous(), entry, right=True) - 1).clamp(0, indptr.shape[0] - 2)
+    entry = torch.arange(other.shape[0] if rows > 0 else 0, device=other.device)
+    row = (torch.searchsorted(indptr.contiguous(), entry, right=True) - 1).clamp(0, max(rows - 1, 0))
     both = edge_facts(row, other, loops_of)
-    return both[[2, 3, 4, 5]]
+    frame = torch.stack([indptr[0].long(), indptr[-1].long(), (indptr[1:] < indptr[:-1]).sum()])
+    return torch.cat([both[2:6], frame])
 
 
 def edge_facts(source: Tensor, target: Tensor, loops_of: Tensor) -> Tensor:

@@ -58,7 +58,10 @@ def _facts_kernel(source, target, count, facts, loops_of, nodes, SIZE: tl.conste
 
 @triton.jit(do_not_specialize=["rows", "count"])
 def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.constexpr):
-    """Do the same for compressed rows: the row of an entry is found by bisection among those of its block."""
+    """Do the same for compressed rows: the row of an entry is found by bisection among those of its block.
+
+    After these facts come the first and the last pointer, and the number of pointers that fall.
+    """
     lane = tl.arange(0, SIZE)
     top: tl.constexpr = 9223372036854775807
     low_t = tl.full((SIZE,), top, tl.int64)
@@ -94,6 +97,19 @@ def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.cons
     tl.atomic_max(facts + 1, tl.max(high_t, 0))
     tl.atomic_add(facts + 2, tl.sum(loops.to(tl.int64), 0))
     tl.atomic_add(facts + 3, tl.sum(balance, 0).to(tl.int64, bitcast=True))
+    falls = tl.zeros((SIZE,), tl.int32)
+    start = tl.program_id(0).to(tl.int64) * SIZE
+    while start < rows:
+        row = start + lane
+        here = row < rows
+        falls += (tl.load(indptr + row + 1, mask=here, other=0) < tl.load(indptr + row, mask=here, other=0)).to(
+            tl.int32
+        )
+        start += tl.num_programs(0) * SIZE
+    tl.atomic_add(facts + 6, tl.sum(falls.to(tl.int64), 0))
+    if tl.program_id(0) == 0:
+        tl.store(facts + 4, tl.load(indptr).to(tl.int64))
+        tl.store(facts + 5, tl.load(indptr + rows).to(tl.int64))
 
 
 @triton.jit
@@ -113,8 +129,8 @@ _START = np.array([2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0, 0, 0, 0])
 
 
 def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
-    """Return (lowest and highest id, self-loops, balance) of compressed rows with at least one entry."""
-    facts = constant(_START[[0, 1, 4, 5]], other.device).clone()
+    """Return what `kernels.gpu.edge_facts.row_facts` returns, for at least one entry."""
+    facts = constant(_START[[0, 1, 4, 5, 6, 6, 6]], other.device).clone()
     count, rows = other.shape[0], indptr.shape[0] - 1
     programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
     _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, loops_of, BLOCK)

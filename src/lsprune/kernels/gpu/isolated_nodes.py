@@ -16,8 +16,8 @@ def count_isolated(indptr: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
     owns = indptr[1:] > indptr[:-1]
     kernels = triton_kernels("isolated_nodes_triton", indptr.device)
     if kernels is not None and taken.numel():
-        marks: Tensor = kernels.mark_neighbours(owns, neighbour, taken)
-        return (marks[0] > marks[1]).sum()
+        count: Tensor = kernels.count_isolated(owns, neighbour, taken)
+        return count
     had, has = torch.zeros_like(owns), torch.zeros_like(owns)
     had[neighbour.long()] = True
     has[neighbour[taken.bool()].long()] = True

@@ -1,4 +1,4 @@
-"""Mark the neighbours that own no edge, in one pass over the slots."""
+"""Mark the neighbours that own no edge in one pass over the slots, and count those that lost all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 BLOCK = 1024  # slots of one program
+COUNT_BLOCK = 4096  # nodes of one program
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -22,10 +23,23 @@ def _mark_kernel(owns, neighbour, taken, count, had, has, SIZE: tl.constexpr):
     tl.store(has + node, one, mask=bare & kept)
 
 
-def mark_neighbours(owns: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
-    """Return (had, has), `[2, nodes]` uint8, of the nodes that own no edge."""
-    marks = torch.zeros((2, owns.shape[0]), dtype=torch.uint8, device=owns.device)
+@triton.jit(do_not_specialize=["nodes"])
+def _count_kernel(had, has, nodes, total, SIZE: tl.constexpr):
+    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    lost = tl.load(had + at, mask=at < nodes, other=0) > tl.load(has + at, mask=at < nodes, other=0)
+    count = tl.sum(lost.to(tl.int64), 0)
+    if count > 0:
+        tl.atomic_add(total, count)
+
+
+def count_isolated(owns: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
+    """Return what `kernels.gpu.isolated_nodes.count_isolated` returns; `owns` says which nodes own an edge."""
+    nodes = owns.shape[0]
+    padded = -(-nodes // 8) * 8
+    work = torch.zeros(2 * padded + 8, dtype=torch.uint8, device=owns.device)  # had, has, and the number
+    had, has, total = work[:padded], work[padded : 2 * padded], work[2 * padded :].view(torch.int64)
     _mark_kernel[(triton.cdiv(taken.shape[0], BLOCK),)](
-        owns.view(torch.uint8), neighbour, taken.view(torch.uint8), taken.shape[0], marks[0], marks[1], BLOCK
+        owns.view(torch.uint8), neighbour, taken.view(torch.uint8), taken.shape[0], had, has, BLOCK
     )
-    return marks
+    _count_kernel[(triton.cdiv(nodes, COUNT_BLOCK),)](had, has, nodes, total, COUNT_BLOCK)
+    return total[0]

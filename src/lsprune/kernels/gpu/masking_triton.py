@@ -65,6 +65,40 @@ def kept_positions(mask: Tensor, count: int) -> Tensor:
     return positions
 
 
+@triton.jit(do_not_specialize=["count"])
+def _prefix_kernel(mask, count, ends, prefix, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
+    place = tl.load(ends + tl.program_id(0)) - tl.sum(kept, 0) + tl.cumsum(kept, 0)
+    tl.store(prefix + at, place, mask=at < count)
+
+
+@triton.jit(do_not_specialize=["count"])
+def _before_kernel(prefix, places, count, out, SIZE: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
+    place = tl.load(places + at, mask=at < count, other=0)
+    kept = tl.load(prefix + place - 1, mask=place > 0, other=0)
+    tl.store(out + at, kept, mask=at < count)
+
+
+def prefix_sums(mask: Tensor) -> Tensor:
+    """Return what `kernels.gpu.masking.prefix_sums` returns."""
+    size, bits = mask.shape[0], mask.view(torch.uint8)
+    blocks = triton.cdiv(size, COMPACT_BLOCK)
+    counts = torch.empty(blocks, dtype=torch.int64, device=mask.device)
+    prefix = torch.empty(size, dtype=torch.int32 if size < 2**31 else torch.int64, device=mask.device)
+    _count_kernel[(blocks,)](bits, size, counts, COMPACT_BLOCK)
+    _prefix_kernel[(blocks,)](bits, size, counts.cumsum(0), prefix, COMPACT_BLOCK)
+    return prefix
+
+
+def kept_before(prefix: Tensor, places: Tensor) -> Tensor:
+    """Return what `kernels.gpu.masking.kept_before` returns."""
+    out = torch.empty_like(places)
+    _before_kernel[(triton.cdiv(places.shape[0], BLOCK),)](prefix, places, places.shape[0], out, BLOCK)
+    return out
+
+
 @triton.jit(do_not_specialize=["count", "kept"])
 def _compact_kernel(values, mask, prefix, count, kept, out, SIZE: tl.constexpr):
     at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)

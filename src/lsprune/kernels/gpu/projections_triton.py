@@ -41,7 +41,7 @@ def _project_kernel(
         top = tl.maximum(top, tl.max(part.to(tl.int32, bitcast=True) & 0x7FFFFFFF, axis=1))
     first = tl.min(tl.where(top >= 0x7F800000, row, 2147483647), axis=0)
     if first < 2147483647:
-        tl.atomic_min(bad, first)
+        tl.atomic_min(bad, first.to(tl.int64))
     power = (top >> 23) - 127
     tiny = power < -96
     power = tl.maximum(power, -96)
@@ -80,7 +80,7 @@ def project(x: Tensor, exponent: int, centre: Array, weights: Array, width: int)
     size = min(max(triton.next_power_of_2(columns), 32), MAX_COLUMNS)
     blocks = triton.cdiv(columns, size)
     middle = constant(centre.astype(np.int32), x.device)
-    bad = torch.full((), rows, dtype=torch.int32, device=x.device)
+    bad = torch.full((), rows, dtype=torch.int64, device=x.device)
     tables = []
     per_program = max(min(_VALUES // size, 64), 16)
     for first in range(0, max(weights.shape[0], 1), 16):
@@ -94,4 +94,4 @@ def project(x: Tensor, exponent: int, centre: Array, weights: Array, width: int)
             size, blocks, wide, num_warps=4,
         )  # fmt: skip
         tables.append(table)
-    return tables[0] if len(tables) == 1 else torch.cat(tables, 1), bad.long()
+    return tables[0] if len(tables) == 1 else torch.cat(tables, 1), bad
