@@ -110,8 +110,8 @@ Times are measured apart from studies: `lsprune.lab.acceleration.run_measurement
 
 ORDER = [
     "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "kernels", "common_neighbours",
-    "adapters", "files", "attributes", "needs", "hashing", "weights", "selection", "pruners", "baselines", "measure",
-    "plugins", "api", "pyg", "outofcore", "spark", "lab", "cli",
+    "adapters", "files", "attributes", "needs", "hashing", "weights", "selection", "device", "pruners", "baselines",
+    "measure", "plugins", "api", "pyg", "outofcore", "spark", "lab", "cli",
 ]  # fmt: skip
 
 

@@ -7,7 +7,7 @@ be needed are made while it waits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -26,8 +26,7 @@ from lsprune.selection.mask import Outcome
 from lsprune.selection.rules import SelectionRules
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
-if TYPE_CHECKING:
-    from lsprune.pruners.contract import PerOwner
+PerOwner = Any  # `pruners.contract.PerOwner`, which stands after this
 
 
 def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcome:

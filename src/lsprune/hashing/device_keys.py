@@ -13,7 +13,8 @@ from lsprune.attributes import CategoryRows, Part, SparseRows
 from lsprune.errors import NoGpuPath
 from lsprune.graph import Array
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
-from lsprune.kernels.gpu import logarithms, projections
+from lsprune.kernels.gpu import projections
+from lsprune.kernels.gpu.logarithms import log2_fixed
 from lsprune.kernels.gpu.quantisation import first_bad_row, quanta, row_chunks
 from lsprune.kernels.gpu.signatures import signatures
 from lsprune.kernels.gpu.splitmix import shift_right
@@ -38,7 +39,8 @@ def uniform(view: View, draws: Tensor) -> Tensor:
     """Return keys from draws; see `hashing.keys.uniform`."""
     if not view.log_keys:
         return shift_right(draws, 34).int()
-    return (logarithms.log_times(draws) >> (FRACTION_BITS - LOG_KEY_BITS)).int()
+    minus_log = (64 << FRACTION_BITS) - log2_fixed(draws | 1)
+    return (log2_fixed(minus_log) >> (FRACTION_BITS - LOG_KEY_BITS)).int()
 
 
 def values_of(view: View, part: Part) -> Tensor:

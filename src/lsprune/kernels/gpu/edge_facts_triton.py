@@ -56,9 +56,11 @@ def _facts_kernel(source, target, count, facts, loops_of, nodes, SIZE: tl.conste
     tl.atomic_add(facts + 7, tl.sum(falls_t.to(tl.int64), 0))
 
 
-@triton.jit(do_not_specialize=["rows", "count"])
-def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.constexpr):
-    """Do the same for compressed rows: the row of an entry is found by bisection among those of its block.
+@triton.jit(do_not_specialize=["rows", "count", "share"])
+def _row_facts_kernel(indptr, other, rows, count, share, facts, loops_of, SIZE: tl.constexpr):
+    """Do the same for compressed rows: the row of an entry is found by bisection among those of its program.
+
+    A program takes `share` entries in a row.
 
     After these facts come the first and the last pointer, and the number of pointers that fall.
     """
@@ -68,12 +70,13 @@ def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.cons
     high_t = tl.full((SIZE,), -top, tl.int64)
     loops = tl.zeros((SIZE,), tl.int32)
     balance = tl.zeros((SIZE,), tl.uint64)
-    start = tl.program_id(0).to(tl.int64) * SIZE
-    while start < count:
+    start = tl.program_id(0).to(tl.int64) * share
+    stop = tl.minimum(start + share, count)
+    first = _row_of(indptr, start, rows)
+    last = _row_of(indptr, stop - 1, rows)
+    while start < stop:
         at = start + lane
-        inside = at < count
-        first = _row_of(indptr, start, rows)
-        last = _row_of(indptr, tl.minimum(start + SIZE, count) - 1, rows)
+        inside = at < stop
         low = tl.zeros((SIZE,), tl.int64) + first
         high = tl.zeros((SIZE,), tl.int64) + last
         width = last - first
@@ -92,7 +95,8 @@ def _row_facts_kernel(indptr, other, rows, count, facts, loops_of, SIZE: tl.cons
         us = low.to(tl.uint64, bitcast=True)
         ut = t.to(tl.uint64, bitcast=True)
         balance += tl.where(inside, mix(mix(us) ^ ut) - mix(mix(ut) ^ us), 0)
-        start += tl.num_programs(0) * SIZE
+        first = tl.max(low, 0)
+        start += SIZE
     tl.atomic_min(facts, tl.min(low_t, 0))
     tl.atomic_max(facts + 1, tl.max(high_t, 0))
     tl.atomic_add(facts + 2, tl.sum(loops.to(tl.int64), 0))
@@ -132,8 +136,9 @@ def row_facts(indptr: Tensor, other: Tensor, loops_of: Tensor) -> Tensor:
     """Return what `kernels.gpu.edge_facts.row_facts` returns, for at least one entry."""
     facts = constant(_START[[0, 1, 4, 5, 6, 6, 6]], other.device).clone()
     count, rows = other.shape[0], indptr.shape[0] - 1
-    programs = min(triton.cdiv(count, BLOCK), PROGRAMS)
-    _row_facts_kernel[(programs,)](indptr, other, rows, count, facts, loops_of, BLOCK)
+    blocks = triton.cdiv(count, BLOCK)
+    share = triton.cdiv(blocks, min(blocks, PROGRAMS)) * BLOCK
+    _row_facts_kernel[(triton.cdiv(count, share),)](indptr, other, rows, count, share, facts, loops_of, BLOCK)
     return facts
 
 

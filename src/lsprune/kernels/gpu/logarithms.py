@@ -1,13 +1,12 @@
-"""Logarithms of integers in fixed point, and keys that are hashes of codes."""
+"""Logarithms of integers in fixed point."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 
-from lsprune.kernels.gpu.splitmix import mix64, shift_right
+from lsprune.kernels.gpu.splitmix import shift_right
 from lsprune.kernels.gpu.triton_support import triton_kernels
-from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS
 
 CHUNK_VALUES = 1 << 22  # values worked on at a time, to bound memory
 
@@ -36,24 +35,3 @@ def _log2(values: Tensor) -> Tensor:
         mantissa = mantissa >> bit
         whole = 2 * whole + bit
     return whole
-
-
-def log_times(draws: Tensor) -> Tensor:
-    """Return log2(-log2 U) in fixed point for draws U * 2^64, int64."""
-    return log2_fixed((64 << FRACTION_BITS) - log2_fixed(draws | 1))
-
-
-def code_keys(codes: Tensor, starts: Tensor, *, log_keys: bool) -> Tensor:
-    """Return the keys of codes, `[n, count]` int32: the top bits of splitmix64(starts[z] ^ code), or its log-time.
-
-    Args:
-        codes: `[n, 1]` or `[n, count]` int64. starts: `[count]` int64, one for each function.
-    """
-    kernels = triton_kernels("logarithms_triton", codes.device)
-    if kernels is not None and codes.numel():
-        result: Tensor = kernels.code_keys(codes, starts, log_keys=log_keys)
-        return result
-    draws = mix64(starts ^ codes)
-    if not log_keys:
-        return shift_right(draws, 34).int()
-    return (log_times(draws) >> (FRACTION_BITS - LOG_KEY_BITS)).int()

@@ -1,4 +1,4 @@
-"""Logarithms of integers, and keys that are hashes of codes, in Triton."""
+"""Logarithms of integers in Triton."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-
-from lsprune.kernels.gpu.splitmix_triton import mix
-from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS
 
 BLOCK = 1024  # values of one program
 
@@ -47,41 +44,9 @@ def _log2_kernel(values, out, count, SIZE: tl.constexpr):
     tl.store(out + at, _log2(value), mask=at < count)
 
 
-@triton.jit(do_not_specialize=["count", "width"])
-def _code_keys_kernel(
-    codes, starts, out, count, width, LOG: tl.constexpr, SINGLE: tl.constexpr,
-    FRACTION: tl.constexpr, KEPT: tl.constexpr, SIZE: tl.constexpr,
-):  # fmt: skip
-    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    inside = at < count
-    place = at
-    if SINGLE:
-        place = at // width
-    code = tl.load(codes + place, mask=inside, other=0).to(tl.uint64, bitcast=True)
-    start = tl.load(starts + at % width, mask=inside, other=0).to(tl.uint64, bitcast=True)
-    value = mix(start ^ code)
-    if LOG:
-        minus_log = (64 << FRACTION) - _log2(value | 1)
-        key = _log2(minus_log.to(tl.uint64, bitcast=True)) >> (FRACTION - KEPT)
-    else:
-        key = (value >> 34).to(tl.int64)
-    tl.store(out + at, key.to(tl.int32), mask=inside)
-
-
 def log2_fixed(values: Tensor) -> Tensor:
     """Return what `kernels.gpu.logarithms.log2_fixed` returns."""
     values = values.contiguous()
     out = torch.empty_like(values)
     _log2_kernel[(triton.cdiv(values.numel(), BLOCK),)](values, out, values.numel(), BLOCK)
-    return out
-
-
-def code_keys(codes: Tensor, starts: Tensor, *, log_keys: bool) -> Tensor:
-    """Return what `kernels.gpu.logarithms.code_keys` returns."""
-    width = starts.shape[0]
-    out = torch.empty((codes.shape[0], width), dtype=torch.int32, device=codes.device)
-    _code_keys_kernel[(triton.cdiv(out.numel(), BLOCK),)](
-        codes.contiguous(), starts, out, out.numel(), width, log_keys, codes.shape[1] == 1 and width > 1,
-        FRACTION_BITS, LOG_KEY_BITS, BLOCK,
-    )  # fmt: skip
     return out
