@@ -43,7 +43,8 @@ wherever ours do; `tests/user_plugin` proves it.
 | where are ties broken? | `lsprune.kernels.reference.ties.tie_order`; the fast form in `lsprune.kernels.cpu.choose` |
 | where does `keep` become a quota? | `lsprune.selection.budget.quotas` |
 | where is a Parquet footer checked? | `lsprune.files.parquet_footer.read_footer` |
-| where are the GPU kernels? | `lsprune.kernels.gpu` |
+| where are the GPU kernels? | `lsprune.kernels.gpu`; selection is `lsprune.kernels.gpu.choose_triton` |
+| where is it decided what runs on a GPU? | `lsprune.pruners.placement.where_it_is`, from `pruner.needs.gpu` |
 | where does the report's recommendation come from? | `lsprune.lab.reporting.recommendation.recommend` |
 | where do attributes become integers? | `lsprune.numeric.quantisation.fit_scales` |
 | where is a file written whole or not at all? | `lsprune.files.atomic_write.atomic_write` |
@@ -64,6 +65,18 @@ wherever ours do; `tests/user_plugin` proves it.
 6. Select: `lsprune.selection.choose.choose` runs the kernels block by block (or
    `lsprune.selection.pairs.symmetric_mask` for pairs), `lsprune.selection.mask.owners_outcome` makes the mask.
 7. The adapter rebuilds an object of the same kind.
+
+## The walk of `prune` on a GPU
+
+1. `lsprune.pruners.placement.where_it_is` decides: a graph on a GPU is pruned there if the pruner's needs allow it. The
+   adapter gives a `lsprune.device.graph.DeviceGraph`, whose arrays are tensors.
+2. `lsprune.device.pruning.mask_graph` takes the same steps with tensors: `lsprune.device.owners.group`,
+   `lsprune.device.budget.quotas`, keys, `lsprune.device.choose.choose` (or `lsprune.device.pairs.symmetric_choice`),
+   `lsprune.device.mask.to_mask`.
+3. Hash families and weights are written once. The helpers that they call (`lsprune.hashing.keys`) hand tensors over to
+   `lsprune.hashing.device_keys` and `lsprune.weights.device_logs`.
+4. The work is done in `lsprune.kernels.gpu`: a module in torch, and a module with the same name and `_triton` where
+   torch is slow. `lsprune.kernels.gpu.choose_triton` selects.
 
 ## The walk of `lsprune prune --stream`
 
