@@ -23,12 +23,12 @@ def keep_edge_index(edge_index: Tensor, mask: Mask) -> Tensor:
     if not isinstance(edge_index, EdgeIndex):
         return take(edge_index, mask, dim=1)
     kept = take(edge_index.as_tensor(), mask, dim=1)
-    unpaired = _unpaired(kept) if _claims_symmetry(edge_index) else torch.zeros(kept.shape[1], dtype=torch.bool)
+    unpaired = _unpaired(kept) if _claims_symmetry(edge_index) else None
     out = EdgeIndex(
         kept,
         sparse_size=edge_index.sparse_size(),
         sort_order=edge_index.sort_order,
-        is_undirected=edge_index.is_undirected and not bool(unpaired.any()),
+        is_undirected=edge_index.is_undirected and unpaired is not None and not bool(unpaired.any()),
     )
     out._cat_metadata = _keep_metadata(edge_index, mask, unpaired)
     result: Tensor = out
@@ -52,18 +52,22 @@ def _unpaired(edge_index: Tensor) -> Tensor:
     return differ
 
 
-def _keep_metadata(edge_index: EdgeIndex, mask: Mask, unpaired: Tensor) -> object:
-    """Return PyG's metadata of several joined edge sets, for the kept edges; None if there is no valid one."""
+def _keep_metadata(edge_index: EdgeIndex, mask: Mask, unpaired: Tensor | None) -> object:
+    """Return PyG's metadata of several joined edge sets, for the kept edges; None if there is no valid one.
+
+    Args:
+        unpaired: where kept edges have no reverse; None if none of the sets claims to be symmetric.
+    """
     parts = edge_index._cat_metadata
     if parts is None or sum(parts.nnz) != mask.shape[0]:
         return None
     ends = kept_before(mask, torch.tensor([0, *parts.nnz]).cumsum(0))
-    before = torch.cat([torch.zeros(1, dtype=torch.int64), unpaired.cumsum(0).cpu()])
-    faults = before[ends].diff()
-    return parts._replace(
-        nnz=ends.diff().tolist(),
-        is_undirected=[was and not fault for was, fault in zip(parts.is_undirected, faults.tolist(), strict=True)],
-    )
+    undirected = parts.is_undirected
+    if unpaired is not None:
+        before = torch.cat([torch.zeros(1, dtype=torch.int64), unpaired.cumsum(0).cpu()])
+        faults = before[ends].diff().tolist()
+        undirected = [was and not fault for was, fault in zip(undirected, faults, strict=True)]
+    return parts._replace(nnz=ends.diff().tolist(), is_undirected=undirected)
 
 
 def num_nodes(edge_index: EdgeIndex) -> int | tuple[int, int] | None:
