@@ -86,16 +86,24 @@ class _Trials:
     run: Runtime
 
     def score(self, candidates: Iterable[Candidate]) -> Iterator[Scored]:
-        """Score each candidate; scales are computed once for all that share parts."""
+        """Score each candidate; scales are computed once for all that share parts.
+
+        After one whose selections are nearly the same, families that must learn first are left out: they cost most.
+        """
         known: dict[Parts, Scales] = {}
+        enough = False
         for candidate in candidates:
+            if enough and candidate.family.learns:
+                continue
             options = dataclasses.replace(self.pruner, hash=candidate.family, attributes=candidate.parts)
             if candidate.parts in known and not candidate.family.learns:
                 fitted = FittedLSP(options=options, scales=known[candidate.parts])
             else:
                 fitted = self._fit(options)
                 known.setdefault(candidate.parts, fitted.scales)
-            yield Scored(self._overlap(fitted), candidate)
+            scored = Scored(self._overlap(fitted), candidate)
+            enough |= scored.overlap >= 1 - OVERLAP_TOLERANCE
+            yield scored
 
     def _fit(self, options: LSP) -> FittedLSP:
         """Fit without a warning about constant parts, which the user did not ask for."""
