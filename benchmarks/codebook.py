@@ -15,7 +15,7 @@ import numpy as np
 from lsprune import LSP, Graph
 from lsprune.hashing import codebook
 from lsprune.hashing.base import View
-from lsprune.hashing.codebook_training import nearest
+from lsprune.hashing.k_means import nearest
 from lsprune.hashing.quantised_rows import row_blocks
 from lsprune.kernels import Runtime, runtime
 from lsprune.selection.owners import group

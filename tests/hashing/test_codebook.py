@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsprune import LSP, Graph, GraphError, OptionError
-from lsprune.hashing import codebook
+from lsprune.hashing import codebook, k_means
 from lsprune.hashing import codebook_training as vocabulary
 from lsprune.hashing.codebook import Codebook
 from lsprune.hashing.quantised_rows import PROJECTED_COLUMNS
@@ -28,8 +28,8 @@ def test_the_nearest_word_is_found_and_the_first_of_equals(data):
     words, points = (rng.integers(-high, high + 1, (n, dim)).astype(np.int16) for n in (count, rows))
     distance = ((points[:, None].astype(int) - words[None]) ** 2).sum(2)
     expected = distance.argmin(1)  # the first of equals
-    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(2)), expected)
-    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(1, "reference")), expected)
+    np.testing.assert_array_equal(k_means.nearest(points, words, runtime(2)), expected)
+    np.testing.assert_array_equal(k_means.nearest(points, words, runtime(1, "reference")), expected)
     stored, bias = kernel.packed(words)
     out = np.full(rows, -1, np.int32)
     kernel.nearest_words(kernel.packed_rows(points), stored, bias, 1, rows, out)

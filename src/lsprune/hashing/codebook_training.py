@@ -152,7 +152,7 @@ def best_threshold(
     The search ends when agreement has clearly passed a peak, or cannot improve, or there are `max_words` words. A peak
     counts only above _CHANCE_AGREEMENT: a few words far apart agree by chance. The nearest row is closer than a typical
     second sample of the same thing, which favours too many words, so the fewest words with nearly the best agreement
-    win. With `fine`, the distances next to the best are tried too.
+    win. With `fine`, one more distance is tried, a little above the best.
     """
     sample, trials = rows[:MAX_TRIAL_ROWS], dict[int, tuple[float, int]]()  # steps -> agreement, number of words
     max_words = max(min(sample.shape[0] // 2, max_words), 1)
@@ -171,10 +171,11 @@ def best_threshold(
         if current >= perfect or highest > max(1.05 * current, _CHANCE_AGREEMENT):
             break
         steps -= 4
-    for distance in (2, 1) if fine else (2,):
-        best = max(trials, key=try_steps)
-        if try_steps(best + distance) < perfect and try_steps(best) < perfect:
-            try_steps(best - distance)
+    best = max(trials, key=try_steps)
+    if try_steps(best + 2) < perfect and try_steps(best) < perfect:
+        try_steps(best - 2)
+    if fine:
+        try_steps(max(trials, key=try_steps) + 1)
     lowest = max(trials.values())[0] - AGREEMENT_TOLERANCE
     return scaled_distance(pairs.distance, max(steps for steps, (value, _) in trials.items() if value >= lowest))
 

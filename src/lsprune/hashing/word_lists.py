@@ -95,4 +95,3 @@ def within(rows: Array, words: Array, coarse: Array, threshold: int, runtime: Ru
 def squared_distances(rows: Array, others: Array) -> Array:
     """Return the squared distance between row i of both tables, for every i."""
     return np.asarray(((rows.astype(np.int32) - others) ** 2).sum(1))
-
