@@ -433,10 +433,13 @@ OLD = {
     "edge": (old_options(weights="edge:1", power=2.0), LSP(k=2, weights=Column(column=1, power=2.0))),
     "neighbour": (old_options(weights="neighbour:0"), LSP(k=2, weights=Column(part="neighbour", column=0))),
     "threshold": (old_options(hash=OLD_THRESHOLD), LSP(k=2, hash=Threshold())),
-    "codebook": (old_options(hash={"name": "codebook", "words": 8, "iterations": 2}), LSP(k=2, hash=Codebook(words=8))),
+    "codebook": (
+        old_options(hash={"name": "codebook", "words": 8, "iterations": 2}),
+        LSP(k=2, hash=Codebook(words=8, exact=True)),
+    ),
     "both": (
         old_options(hash={"name": "both", "edge": {"name": "codebook", "words": 4}, "node": OLD_THRESHOLD}),
-        LSP(k=2, hash=Both(edge=Codebook(words=4), node=Threshold())),
+        LSP(k=2, hash=Both(edge=Codebook(words=4, exact=True), node=Threshold())),
     ),
     "paper": (
         old_options(

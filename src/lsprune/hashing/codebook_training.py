@@ -69,7 +69,8 @@ def chosen_threshold(rows: Array, seed: int, search: WordSearch) -> int:
 
 
 def _max_words(rows: Array) -> int:
-    return max(min(rows.shape[0] // _MIN_ROWS_PER_WORD, MAX_CHOSEN_WORDS), 1)
+    """Return how many words are chosen at most."""
+    return int(max(min(rows.shape[0] // _MIN_ROWS_PER_WORD, MAX_CHOSEN_WORDS), 1))
 
 
 def region(rows: Array, search: WordSearch) -> Array:
@@ -84,7 +85,7 @@ def region(rows: Array, search: WordSearch) -> Array:
     centres = k_means(sample, sample[:parts], _REGION_ITERATIONS, search.nearest)
     labels = search.nearest(rows, centres)
     sizes = np.bincount(labels, minlength=parts)
-    return rows[labels == np.argsort(sizes, kind="stable")[parts // 2]]
+    return np.asarray(rows[labels == np.argsort(sizes, kind="stable")[parts // 2]])  # of median size
 
 
 def separated_words(rows: Array, threshold: int, max_words: int, search: WordSearch) -> Array:

@@ -110,4 +110,4 @@ def _packed_lists(words: Array, start: Array) -> tuple[tuple[Array, Array], Arra
 
 
 def _norms(rows: Array) -> Array:
-    return np.einsum("ij,ij->i", rows, rows, dtype=np.int32)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows, dtype=np.int32))

@@ -254,4 +254,4 @@ def _aligned(shape: tuple[int, ...], dtype: Any) -> Array:
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     raw = np.empty(size + _CACHE_LINE_BYTES, np.uint8)
     first = -raw.ctypes.data % _CACHE_LINE_BYTES
-    return raw[first : first + size].view(dtype).reshape(shape)
+    return np.asarray(raw[first : first + size].view(dtype).reshape(shape))
