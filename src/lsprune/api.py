@@ -42,8 +42,8 @@ def prune(
         rescale: multiply edge weights by degree / kept of their owner, so that sums keep their size.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores.
-        executor: "cpu" (default), "gpu" (the nearest words of `Codebook` on a CUDA device, all else as "cpu") or
-            "reference"; the same mask whichever.
+        executor: "cpu" (default), "gpu" (the nearest words of `Codebook` on a CUDA device if they are at most 16,384 or
+            `exact`, all else as "cpu") or "reference"; the same mask whichever.
 
     >>> import numpy as np
     >>> from lsprune import LocalRandom

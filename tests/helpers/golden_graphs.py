@@ -88,9 +88,9 @@ def _several() -> Graph:
 
 
 def _many() -> Graph:
-    """12,000 edges with attributes around those of 6,000 kinds: enough for words in lists."""
-    e, column = np.arange(12_000), np.arange(8)[None, :]
-    kind = (e * 7919 % 6000)[:, None]
+    """30,000 edges with attributes around those of 20,000 kinds: enough for words in lists."""
+    e, column = np.arange(30_000), np.arange(8)[None, :]
+    kind = (e * 7919 % 20_000)[:, None]
     values = (kind * kind * (31 * column + 17) + kind * (101 * column + 7)) % 1009 + e[:, None] * (column + 3) % 97
     source, target = e * 37 % 400, e * 91 % 399
     ends = source, target + (source == target)

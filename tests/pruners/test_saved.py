@@ -377,14 +377,14 @@ def without_exact(table):
 def test_large_codebooks_of_older_files_are_searched_exactly(tmp_path):
     many = graph_named("many")
     make = partial(LSP, k=4)
-    fitted = make(hash=Codebook(words=5000, exact=True)).fit(many)
+    fitted = make(hash=Codebook(words=17_000, exact=True)).fit(many)
     fitted.save(tmp_path / "new.npz")
     loaded = lsprune.load(
         changed(tmp_path / "new.npz", tmp_path / "old.npz", lambda d, _: d.update(pruner=without_exact(d["pruner"])))
     )
     assert loaded == fitted
     assert digest_of(loaded.mask(many)) == known()["codebook exact"]  # of the version that wrote such files
-    by_lists = dataclasses.replace(fitted, options=make(hash=Codebook(words=5000)))
+    by_lists = dataclasses.replace(fitted, options=make(hash=Codebook(words=17_000)))
     assert not np.array_equal(by_lists.mask(many), fitted.mask(many))
 
 

@@ -34,8 +34,8 @@ class Codebook(Family):
     Args:
         words: number of words; None: chosen by `fit`, such that similar rows share a word as often as possible.
         iterations: maximum number of k-means iterations.
-        exact: compare every row with every word. Otherwise codebooks of more than 4,096 words are learned and searched
-            by lists of words (see `word_lists`), which is 10 to 20 times as fast and finds nearly always the same word.
+        exact: compare every row with every word. Otherwise codebooks of more than 16,384 words are learned and searched
+            by lists of words (see `word_lists`), 10 to 20 times as fast, which finds nearly always the same word.
 
     >>> Codebook(words=1024)
     Codebook(words=1024, iterations=2, exact=False)

@@ -10,7 +10,7 @@ All distances in this module are squared Euclidean distances.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 import numpy as np
@@ -24,10 +24,12 @@ from lsprune.numeric.random_numbers import TWIN, draw
 MAX_TRAINING_ROWS = 1 << 19  # rows used to train the final words
 MAX_TRIAL_ROWS = 1 << 17  # rows used to try a threshold
 MAX_REGION_ROWS = 1 << 16  # rows around one centre from which the threshold is chosen, about
+MAX_FLAT_TRAINING_WORDS = 1 << 12  # words that are searched exactly while words are learned from so many rows
 MAX_CHOSEN_WORDS = 1 << 16  # words, if their number is chosen from the data
 MIN_LEADER_BLOCK_ROWS, MAX_LEADER_BLOCK_ROWS = 1 << 10, 1 << 13  # rows compared with the leaders so far at a time
 PAIRWISE_ROWS = 1 << 9  # rows compared one by one with each other
 AGREEMENT_TOLERANCE = 0.02  # agreement that may be lost if fewer words are enough
+FINE_TOLERANCE = 0.01  # the same if distances are tried in finer steps
 _TRIAL_ITERATIONS = 1  # of k-means for each threshold that is tried
 _MIN_ROWS_PER_WORD = 4  # if the number of words is chosen: with fewer, words would memorise single rows
 _GROUP_ROWS = 8  # rows among which the smallest min-hash is compared, as in a neighbourhood
@@ -54,6 +56,8 @@ def train_words(rows: Array, count: int | None, iterations: int, seed: int, sear
         pairs, sample = nearest_pairs(rows, search), rows[: max(MAX_TRAINING_ROWS, 16 * count)]
         words = separated_words(sample, scaled_distance(pairs.distance, 4), count, search)
         return k_means(sample, _with_more_rows(words, rows, count), iterations, search.nearest)
+    if rows.shape[0] >= 2 * MAX_REGION_ROWS:
+        search = replace(search, max_flat_words=MAX_FLAT_TRAINING_WORDS)
     sample = rows[:MAX_TRAINING_ROWS]
     words = separated_words(sample, chosen_threshold(rows, seed, search), _max_words(rows), search)
     return k_means(sample, words, iterations, search.nearest)
@@ -177,7 +181,7 @@ def best_threshold(
         try_steps(best - 2)
     if fine:
         try_steps(max(trials, key=try_steps) + 1)
-    lowest = max(trials.values())[0] - AGREEMENT_TOLERANCE
+    lowest = max(trials.values())[0] - (FINE_TOLERANCE if fine else AGREEMENT_TOLERANCE)
     return scaled_distance(pairs.distance, max(steps for steps, (value, _) in trials.items() if value >= lowest))
 
 

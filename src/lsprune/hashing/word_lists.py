@@ -19,7 +19,7 @@ from lsprune.graph import Array
 from lsprune.hashing.k_means import assign, k_means, nearest
 from lsprune.kernels import Runtime
 
-MAX_FLAT_WORDS = 1 << 12  # with more words, lists are faster than comparing a row with every word
+MAX_FLAT_WORDS = 1 << 14  # with more words, lists are faster than comparing a row with every word
 SEARCHED_SHARE = 4  # one in so many lists is searched at most
 NEAR_EIGHTHS = 5  # of the squared distance from a word to the nearest other: a row within it is near enough to the word
 _COARSE_ROWS = 1 << 12  # that coarse words are learned from

@@ -19,17 +19,21 @@ Search = Callable[[Array, Array], None]  # (rows, out): fill `out` with the numb
 
 @dataclass(frozen=True)
 class WordSearch:
-    """A way to search: exactly, or among more than MAX_FLAT_WORDS words in lists, which finds nearly always the same.
+    """A way to search: exactly, or among many words in lists, which finds nearly always the same.
 
     The lists depend on the words alone, so every executor and any number of threads find the same words.
+
+    Args:
+        max_flat_words: up to so many words are searched exactly in any case.
     """
 
     runtime: Runtime
     exact: bool = False
+    max_flat_words: int = MAX_FLAT_WORDS
 
     def by_lists(self, words: Array) -> bool:
         """Return whether these words are searched in lists."""
-        return not self.exact and words.shape[0] > MAX_FLAT_WORDS
+        return not self.exact and words.shape[0] > self.max_flat_words
 
     def searcher(self, words: Array) -> Search:
         """Return a search among words; it is kept, for the next graph or batch has the same words."""

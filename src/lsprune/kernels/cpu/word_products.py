@@ -232,13 +232,12 @@ def packed(words: Array, places: Array | None = None, blocks: int | None = None)
     blocks, quads = -(-count // LANES) if blocks is None else blocks, -(-dim // COORDINATES)
     padded = np.zeros((blocks * LANES, quads * COORDINATES), np.int8)
     padded[places, :dim] = words
-    stored = _aligned((blocks, quads, LANES, COORDINATES), np.int8)
-    stored[:] = padded.reshape(blocks, LANES, quads, COORDINATES).transpose(0, 2, 1, 3)
+    stored = _aligned((blocks, quads, LANES), np.int32)
+    stored[:] = padded.view(np.int32).reshape(blocks, LANES, quads).transpose(0, 2, 1)
     bias = _aligned((blocks * LANES,), np.int32)
     bias[:] = PADDING_BIAS
-    wide = words.astype(np.int64)
-    bias[places] = -(wide**2).sum(1) - 256 * wide.sum(1)
-    return stored.view(np.int32)[..., 0], bias.reshape(blocks, LANES)
+    bias[places] = -np.einsum("ij,ij->i", words, words, dtype=np.int32) - 256 * words.sum(1, dtype=np.int32)
+    return stored, bias.reshape(blocks, LANES)
 
 
 def packed_rows(rows: Array) -> Array:

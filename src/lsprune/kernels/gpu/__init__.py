@@ -1,5 +1,7 @@
 """The GPU executor: the nearest codebook word of each row is found on a CUDA device, all else on the CPU.
 
+Words in lists are searched on the CPU: a search that goes from list to list suits it better.
+
 `nearest_words` searches with torch, `nearest_words_triton` does the same in one Triton kernel. Selection and all else
 are limited by the speed of memory already, and stay where the graph is.
 """
