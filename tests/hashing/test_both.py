@@ -225,7 +225,7 @@ def test_a_combination_is_plain_data():
     options = json.loads(json.dumps(pruner.to_dict()))
     assert options["hash"] == {
         "name": "both",
-        "edge": {"name": "codebook", "words": 7, "iterations": 2},
+        "edge": {"name": "codebook", "words": 7, "iterations": 2, "exact": False},
         "node": {"name": "signs", "bits": 3},
     }
     assert from_dict(options) == pruner

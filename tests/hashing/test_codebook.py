@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsprune import LSP, Graph, GraphError, OptionError
-from lsprune.hashing import codebook
+from lsprune.hashing import codebook, k_means
 from lsprune.hashing import codebook_training as vocabulary
 from lsprune.hashing.codebook import Codebook
 from lsprune.hashing.quantised_rows import PROJECTED_COLUMNS
@@ -28,41 +28,13 @@ def test_the_nearest_word_is_found_and_the_first_of_equals(data):
     words, points = (rng.integers(-high, high + 1, (n, dim)).astype(np.int16) for n in (count, rows))
     distance = ((points[:, None].astype(int) - words[None]) ** 2).sum(2)
     expected = distance.argmin(1)  # the first of equals
-    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(2)), expected)
-    np.testing.assert_array_equal(vocabulary.nearest(points, words, runtime(1, "reference")), expected)
+    np.testing.assert_array_equal(k_means.nearest(points, words, runtime(2)), expected)
+    np.testing.assert_array_equal(k_means.nearest(points, words, runtime(1, "reference")), expected)
     stored, bias = kernel.packed(words)
-    even = np.zeros((rows, stored.shape[1] * 2), np.int16)
-    even[:, :dim] = points
     out = np.full(rows, -1, np.int32)
-    kernel.nearest_words(even.view(np.int32), stored, bias, 1, rows, out)
+    kernel.nearest_words(kernel.packed_rows(points), stored, bias, 1, rows, out)
     np.testing.assert_array_equal(out[1:], expected[1:])
     assert out[0] == -1
-
-
-def test_a_machine_without_wide_vectors_gives_the_same_words(monkeypatch):
-    rng = np.random.default_rng(3)
-    words, points = (rng.integers(-127, 128, (n, 7)).astype(np.int16) for n in (40, 60))
-    expected = vocabulary.nearest(points, words, runtime(1))
-    for features in ({"avx2"}, set()):
-        monkeypatch.setattr(kernel, "_features", lambda features=features: features)
-        # a fresh compilation, as on that machine
-        from numba import njit
-        from numba.extending import intrinsic
-
-        fresh = intrinsic(kernel.best_words._defn)
-
-        @njit
-        def one(rows, stored, bias, out, fresh=fresh):
-            fresh(rows, 0, stored.shape[1], stored, bias, stored.shape[0], out)
-
-        stored, bias = kernel.packed(words)
-        even = np.zeros((60, 8), np.int16)
-        even[:, :7] = points
-        found = np.empty((8, 2, 16), np.int32)
-        one(even.view(np.int32), stored, bias, found)
-        lanes = found[:, 0].argmax(1)
-        best = found[:, 1][np.arange(8), lanes] * 16 + lanes
-        np.testing.assert_array_equal(best, expected[:8])
 
 
 def synthetic(samples: int, seed: int = 0):

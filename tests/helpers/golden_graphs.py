@@ -87,6 +87,16 @@ def _several() -> Graph:
     return Graph.from_edges(ends, num_nodes=211, x=plain.x, edge_attr=plain.edge_attr, ptr=ptr)
 
 
+def _many() -> Graph:
+    """30,000 edges with attributes around those of 20,000 kinds: enough for words in lists."""
+    e, column = np.arange(30_000), np.arange(8)[None, :]
+    kind = (e * 7919 % 20_000)[:, None]
+    values = (kind * kind * (31 * column + 17) + kind * (101 * column + 7)) % 1009 + e[:, None] * (column + 3) % 97
+    source, target = e * 37 % 400, e * 91 % 399
+    ends = source, target + (source == target)
+    return Graph.from_edges(ends, num_nodes=400, edge_attr=values.astype(np.float32))
+
+
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "plain": golden_graph,
     "hub": partial(golden_graph, True),
@@ -104,6 +114,7 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "several": _several,
     "sorted": partial(_sorted_by, 1),
     "sorted by source": partial(_sorted_by, 0),
+    "many": _many,
     "compressed": _compressed,  # the same edges as "sorted"
 }
 

@@ -127,6 +127,8 @@ def _families() -> Iterator[tuple[str, Entry]]:
     for name, family in plain.items():
         for graph in on_graphs if family.needs_attributes else ("bipartite", "several", "bare"):
             yield f"{name} on {graph}", _lsp(graph, k=3, hash=family)
+    yield "codebook lists", _lsp("many", k=4, hash=Codebook(words=17_000))
+    yield "codebook exact", _lsp("many", k=4, hash=Codebook(words=17_000, exact=True))
     for graph in ("single", "category", "bipartite", "several"):
         yield f"both on {graph}", _lsp(graph, k=3, hash="both")
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from lsprune import LSP, Graph, GraphError
 from lsprune.attributes import describe
 from lsprune.errors import ConstantWarning
-from lsprune.hashing import Auto, Bins, Codebook, Projection, Signs, Threshold
+from lsprune.hashing import Auto, Bins, Codebook, Identity, Projection, Signs, Threshold
 from lsprune.kernels import runtime
 from lsprune.pruners import FittedLSP, PaperLSP, calibration
 from lsprune.pruners.calibration import Candidate, mean_overlap
@@ -51,8 +51,8 @@ class Seen:
 def seen(monkeypatch):
     spy, score = Seen(), calibration._Trials.score
 
-    def watched(self, candidates):
-        for result in score(self, candidates):
+    def watched(self, *args):
+        for result in score(self, *args):
             spy.tried.append(result.candidate)
             spy.scores.append(result.overlap)
             spy.edges.append(self.clean.num_edges)
@@ -74,7 +74,8 @@ def test_the_part_that_can_be_told_apart_is_chosen():
     assert fitted.keep == 0.3
 
 
-def test_the_winner_is_the_most_stable_of_all(seen):
+def test_the_winner_is_the_most_stable_of_all(monkeypatch, seen):
+    monkeypatch.setattr(calibration, "OVERLAP_TOLERANCE", -1)  # nothing is good enough to leave others out
     fitted = LSP(k=2, hash="auto").fit(clustered())
     assert seen.best() == chosen(fitted)
     assert len(seen.scores) == len(seen.tried) == len(set(seen.tried)) == 3 * 4 + 3 * 2 + 13
@@ -88,6 +89,18 @@ def test_the_winner_is_the_most_stable_of_all(seen):
     assert len({family.bits for family in options if isinstance(family, Signs)}) == 6
     assert len({family.length for family in options if isinstance(family, Bins)}) == 4
     assert len({family.sparsity for family in options if isinstance(family, Threshold)}) == 4
+
+
+def test_families_that_learn_are_left_out_when_another_can_hardly_be_beaten(monkeypatch, seen):
+    fitted = LSP(k=2, hash="auto").fit(clustered())
+    assert max(seen.scores) >= 0.98 and chosen(fitted) == Candidate(Codebook(), ("edge",))
+    assert [one.parts for one in seen.tried if one.family.learns] == [("edge",)]
+    assert {one.parts for one in seen.tried} >= {("neighbour",), ("edge", "neighbour")}  # with other families
+    monkeypatch.setattr(calibration, "FIRST_FAMILIES", (Identity(),))
+    seen.tried.clear()
+    monkeypatch.setattr(calibration._Trials, "_overlap", lambda self, fitted: 1.0)
+    LSP(k=2, hash="auto").fit(clustered())
+    assert not any(one.family.learns for one in seen.tried)
 
 
 def test_options_are_chosen_too(monkeypatch, seen):

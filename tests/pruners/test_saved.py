@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import itertools
 import json
 import tracemalloc
 import warnings
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from golden_graphs import graph_named
+from golden_masks import digest_of, known
 
 import lsprune
 from graphs import random_graph
@@ -360,6 +364,38 @@ def test_foreign_documents_are_named(document, tmp_path):
         lsprune.load(tmp_path / "x.npz")
 
 
+# Files of versions that searched every codebook exactly, and did not say so.
+
+
+def without_exact(table):
+    """The options as those versions wrote them."""
+    if not isinstance(table, dict):
+        return table
+    return {name: without_exact(value) for name, value in table.items() if name != "exact"}
+
+
+def test_large_codebooks_of_older_files_are_searched_exactly(tmp_path):
+    many = graph_named("many")
+    make = partial(LSP, k=4)
+    fitted = make(hash=Codebook(words=17_000, exact=True)).fit(many)
+    fitted.save(tmp_path / "new.npz")
+    loaded = lsprune.load(
+        changed(tmp_path / "new.npz", tmp_path / "old.npz", lambda d, _: d.update(pruner=without_exact(d["pruner"])))
+    )
+    assert loaded == fitted
+    assert digest_of(loaded.mask(many)) == known()["codebook exact"]  # of the version that wrote such files
+    by_lists = dataclasses.replace(fitted, options=make(hash=Codebook(words=17_000)))
+    assert not np.array_equal(by_lists.mask(many), fitted.mask(many))
+
+
+@pytest.mark.parametrize("kind", ["codebook", "both", "both, one learns", "guarded"])
+def test_codebooks_within_other_options_of_older_files_are_exact_too(saved, kind, tmp_path):
+    path, one = saved[kind]
+    old = changed(path, tmp_path / "old.npz", lambda d, _: d.update(pruner=without_exact(d["pruner"])))
+    assert '"exact": true' in json.dumps(lsprune.load(old).to_dict())
+    np.testing.assert_array_equal(lsprune.load(old).mask(one), lsprune.load(path).mask(one))
+
+
 # Files of format 1, which lsprune 0.1.0 wrote: options under "method", scales of the parts side by side in "state".
 
 OLD_LSP = {
@@ -397,10 +433,13 @@ OLD = {
     "edge": (old_options(weights="edge:1", power=2.0), LSP(k=2, weights=Column(column=1, power=2.0))),
     "neighbour": (old_options(weights="neighbour:0"), LSP(k=2, weights=Column(part="neighbour", column=0))),
     "threshold": (old_options(hash=OLD_THRESHOLD), LSP(k=2, hash=Threshold())),
-    "codebook": (old_options(hash={"name": "codebook", "words": 8, "iterations": 2}), LSP(k=2, hash=Codebook(words=8))),
+    "codebook": (
+        old_options(hash={"name": "codebook", "words": 8, "iterations": 2}),
+        LSP(k=2, hash=Codebook(words=8, exact=True)),
+    ),
     "both": (
         old_options(hash={"name": "both", "edge": {"name": "codebook", "words": 4}, "node": OLD_THRESHOLD}),
-        LSP(k=2, hash=Both(edge=Codebook(words=4), node=Threshold())),
+        LSP(k=2, hash=Both(edge=Codebook(words=4, exact=True), node=Threshold())),
     ),
     "paper": (
         old_options(

@@ -34,7 +34,7 @@ class Both(Family):
         node: the family that hashes the neighbour's attributes, and the owner's if `attributes` names the owner.
 
     >>> Both(node=Codebook(words=64)).node
-    Codebook(words=64, iterations=2)
+    Codebook(words=64, iterations=2, exact=False)
     """
 
     name: ClassVar[str] = "both"

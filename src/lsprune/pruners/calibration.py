@@ -41,7 +41,7 @@ MAX_TRIAL_VALUES = 1 << 24  # numbers in the rows of the edges compared: fewer e
 TRIAL_STEPS = 2  # edges that each of these owners keeps
 MIN_TRIAL_EDGES = 1 << 9  # that are compared at least,
 MAX_SURROUNDING_EDGES = 1 << 17  # if their ends have more edges than this
-OVERLAP_TOLERANCE = 0.02  # by which similar neighbours may overlap less than the best candidate
+OVERLAP_TOLERANCE = 0.02  # by which similar neighbours, or a candidate, may overlap less than the best
 FEW_EDGES_SHARE = 1 / 3  # of the edges kept: from here on similar neighbours are not preferred
 
 FIRST_FAMILIES: tuple[Family, ...] = (Projection(), Codebook(), Signs(bits=6), Threshold())
@@ -85,17 +85,28 @@ class _Trials:
     sizes: Mapping[str, int]  # of categories, in the whole graph
     run: Runtime
 
-    def score(self, candidates: Iterable[Candidate]) -> Iterator[Scored]:
-        """Score each candidate; scales are computed once for all that share parts."""
+    def score(self, candidates: Iterable[Candidate], highest: float = 0.0) -> Iterator[Scored]:
+        """Score each candidate; scales are computed once for all that share parts.
+
+        Families that learn take most of the time. Leave them out once the two selections of another candidate are
+        nearly the same.
+
+        Args:
+            highest: the best overlap before.
+        """
         known: dict[Parts, Scales] = {}
         for candidate in candidates:
+            if candidate.family.learns and highest >= 1 - OVERLAP_TOLERANCE:
+                continue
             options = dataclasses.replace(self.pruner, hash=candidate.family, attributes=candidate.parts)
             if candidate.parts in known and not candidate.family.learns:
                 fitted = FittedLSP(options=options, scales=known[candidate.parts])
             else:
                 fitted = self._fit(options)
                 known.setdefault(candidate.parts, fitted.scales)
-            yield Scored(self._overlap(fitted), candidate)
+            scored = Scored(self._overlap(fitted), candidate)
+            highest = max(highest, scored.overlap)
+            yield scored
 
     def _fit(self, options: LSP) -> FittedLSP:
         """Fit without a warning about constant parts, which the user did not ask for."""
@@ -144,7 +155,8 @@ def _score_all(pruner: LSP, graph: Graph, run: Runtime) -> list[Scored]:
     scored = list(trials.score(first))
     if only:
         return scored
-    return [*scored, *trials.score(_options_on(_best(scored).candidate.parts, first, pruner))]
+    best = _best(scored)
+    return [*scored, *trials.score(_options_on(best.candidate.parts, first, pruner), best.overlap)]
 
 
 def _best_overlap(pruner: LSP, graph: Graph, scored: list[Scored], run: Runtime) -> float:

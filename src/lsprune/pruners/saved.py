@@ -57,7 +57,8 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     if version not in (1, FORMAT):
         raise FormatError(f"{path} was written in format {shown(version)}, this version reads 1 and {FORMAT}")
     try:
-        return document if version == FORMAT else _from_format_1(document), arrays
+        current = document if version == FORMAT else _from_format_1(document)
+        return {**current, "pruner": with_exact_codebooks(current["pruner"])}, arrays
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not a saved pruner of lsprune 0.1.0: {error}") from None
 
@@ -65,6 +66,18 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
 def _from_format_1(document: dict[str, Any]) -> dict[str, Any]:
     state = document["state"]
     return {**document, "pruner": upgraded(document["pruner"]), "state": {"scales": state} if state else {}}
+
+
+def with_exact_codebooks(options: Any) -> Any:
+    """Return options where every codebook says how it is searched; files without it are of versions that had one way.
+
+    >>> with_exact_codebooks({"pruner": "lsp", "hash": {"name": "codebook", "words": 8}})
+    {'pruner': 'lsp', 'hash': {'exact': True, 'name': 'codebook', 'words': 8}}
+    """
+    if not isinstance(options, Mapping):
+        return options
+    table = {name: with_exact_codebooks(value) for name, value in options.items()}
+    return {"exact": True, **table} if table.get("name") == "codebook" else table
 
 
 def upgraded(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pytest
 from graphs import random_graph
 from lsprune import LSP, Graph, MissingDependency, OptionError, prune
 from lsprune.hashing import Codebook
-from lsprune.hashing import codebook_training as vocabulary
+from lsprune.hashing import k_means as vocabulary
 from lsprune.kernels import gpu, reference, runtime
 from lsprune.kernels.gpu import nearest_words as kernel
 

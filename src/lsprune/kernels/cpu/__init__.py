@@ -1,7 +1,7 @@
 """The numba executor: the functions of `kernels.reference`, compiled, in files of the same names.
 
 Only here, for speed: `jit` (how a kernel is compiled), `intrinsics` (vector instructions), `radix_select` (the smallest
-of many numbers in linear time).
+of many numbers in linear time), `word_products` (scores of codebook words).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from lsprune.kernels.cpu.dot_products import dot_dense, dot_sparse, unit_values
 from lsprune.kernels.cpu.edge_hashes import hash_ends, reverse_balance
 from lsprune.kernels.cpu.grouping import group, without_loops
 from lsprune.kernels.cpu.isolated_nodes import mark_ends, mark_neighbours, mark_owners
+from lsprune.kernels.cpu.listed_words import MAX_LISTS, list_searcher, nearest_others
 from lsprune.kernels.cpu.logarithms import log2_fixed
 from lsprune.kernels.cpu.masking import compress, count_rows, scatter_taken
 from lsprune.kernels.cpu.md5 import md5_keys
@@ -25,10 +26,11 @@ from lsprune.kernels.cpu.signatures import signature
 from lsprune.kernels.cpu.spanning_trees import count_spanning_trees, two_core
 
 __all__ = [
-    "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps", "choose_with_replacement",
-    "compress", "count_bits", "count_common", "count_equal", "count_rows", "count_spanning_trees", "dot_dense",
-    "dot_sparse", "group", "hash_ends", "leaders", "log2_fixed", "mark_ends", "mark_neighbours", "mark_owners",
-    "md5_keys", "min_rows", "project", "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance",
-    "scatter_taken", "searcher", "signature", "sparse_sums", "spread_bits", "sum_rows", "two_core", "unit_spread",
-    "unit_sums", "unit_values", "without_loops",
+    "MAX_LISTS", "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps",
+    "choose_with_replacement", "compress", "count_bits", "count_common", "count_equal", "count_rows",
+    "count_spanning_trees", "dot_dense", "dot_sparse", "group", "hash_ends", "leaders", "list_searcher", "log2_fixed",
+    "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "nearest_others", "project",
+    "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance", "scatter_taken", "searcher",
+    "signature", "sparse_sums", "spread_bits", "sum_rows", "two_core", "unit_spread", "unit_sums", "unit_values",
+    "without_loops",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from lsprune.kernels.reference.dot_products import dot_dense, dot_sparse, unit_v
 from lsprune.kernels.reference.edge_hashes import hash_ends, reverse_balance
 from lsprune.kernels.reference.grouping import group, without_loops
 from lsprune.kernels.reference.isolated_nodes import mark_ends, mark_neighbours, mark_owners
+from lsprune.kernels.reference.listed_words import MAX_LISTS, list_searcher, nearest_others
 from lsprune.kernels.reference.logarithms import log2_fixed
 from lsprune.kernels.reference.masking import compress, count_rows, scatter_taken
 from lsprune.kernels.reference.md5 import md5_keys
@@ -27,10 +28,11 @@ from lsprune.kernels.reference.splitmix import mix
 from lsprune.kernels.reference.ties import tie_order
 
 __all__ = [
-    "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps", "choose_with_replacement",
-    "compress", "count_bits", "count_common", "count_equal", "count_rows", "count_spanning_trees", "dot_dense",
-    "dot_sparse", "group", "hash_ends", "leaders", "log2_fixed", "mark_ends", "mark_neighbours", "mark_owners",
-    "md5_keys", "min_rows", "mix", "project", "project_quanta", "project_sparse", "quanta", "raw_top",
-    "reverse_balance", "scatter_taken", "searcher", "signature", "sparse_sums", "spread_bits", "sum_rows", "tie_order",
-    "two_core", "unit_spread", "unit_sums", "unit_values", "without_loops",
+    "MAX_LISTS", "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps",
+    "choose_with_replacement", "compress", "count_bits", "count_common", "count_equal", "count_rows",
+    "count_spanning_trees", "dot_dense", "dot_sparse", "group", "hash_ends", "leaders", "list_searcher", "log2_fixed",
+    "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "mix", "nearest_others", "project",
+    "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance", "scatter_taken", "searcher",
+    "signature", "sparse_sums", "spread_bits", "sum_rows", "tie_order", "two_core", "unit_spread", "unit_sums",
+    "unit_values", "without_loops",
 ]  # fmt: skip
