@@ -1,0 +1,43 @@
+"""Arrays that GPU kernels must read as the definition does. A test that imports this is skipped without torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+# Where the sign of an int64, a carry, or a bit length goes wrong.
+_EXTREME = [0, 1, 2, 3, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1]
+WORDS = np.array(_EXTREME, np.uint64)
+
+
+def tensor(array: np.ndarray, device) -> torch.Tensor:
+    """The array on a device; uint64 as int64 with the same bits."""
+    array = np.ascontiguousarray(array)
+    return torch.from_numpy(array.view(np.int64) if array.dtype == np.uint64 else array).to(device)
+
+
+def bits(values: torch.Tensor) -> np.ndarray:
+    """A tensor of int64 as the uint64 with the same bits."""
+    return values.cpu().numpy().view(np.uint64)
+
+
+def words(seed: int, count: int) -> np.ndarray:
+    """Extreme and random uint64."""
+    return np.concatenate([WORDS, np.random.default_rng(seed).integers(0, 2**64, count, dtype=np.uint64)])
+
+
+def rows_of_all_sizes(seed: int, count: int, columns: int) -> np.ndarray:
+    """Rows of float32 from the smallest to the largest: zeros, subnormals, single entries, and mixed magnitudes."""
+    rng = np.random.default_rng(seed)
+    sizes = 10.0 ** rng.integers(-44, 38, (count, 1))
+    x = np.clip(rng.standard_normal((count, columns)) * sizes, -3e38, 3e38).astype(np.float32)
+    x[0] = 0
+    x[1] = np.float32(1e-45) * rng.integers(0, 9, columns)  # subnormals
+    x[2] = 3.4e38 * rng.choice([-1, 1], columns)
+    x[3, 1:] = 0
+    x[4] = 2.0**-96 * rng.choice([-1, 1], columns)  # the smallest that does not count as zero
+    x[5] = np.nextafter(np.float32(2.0**-96), np.float32(0))
+    x[6, ::2] = np.float32(1e-40)  # subnormals beside ordinary numbers
+    return x
