@@ -27,3 +27,22 @@ def run_interpreted(path: str) -> None:
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", path]
     subprocess.run(command, check=True, env=environment)
+
+
+def _allow_ranges() -> None:
+    """Let the interpreter of Triton 3.6 run `range(number)` with NumPy 2.4, which makes no int of an array of one."""
+    from triton.runtime import interpreter
+
+    patch = getattr(interpreter, "_patch_lang_tensor", None)
+
+    def patch_more(tensor, *scopes) -> None:
+        patch(tensor, *scopes)
+        for scope in scopes:  # none in older versions
+            scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item())
+
+    if patch is not None:
+        interpreter._patch_lang_tensor = patch_more
+
+
+if INTERPRETED:
+    _allow_ranges()

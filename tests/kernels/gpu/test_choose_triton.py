@@ -28,7 +28,7 @@ def check(case: Selection) -> np.ndarray:
 
 
 @runs
-@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("seed", range(100, 108))
 def test_any_owners_take_the_edges_of_the_definition(seed):
     check(random_selection(seed))
 
@@ -74,10 +74,10 @@ def test_equal_keys_go_by_the_tie_rule_within_and_across_chunks(ties, ranked):
 @runs
 @pytest.mark.parametrize(("columns", "ranked"), [(1, False), (16, False), (16, True)])
 def test_hubs_with_more_candidates_than_lanes(columns, ranked):
-    # 16 candidates of each of 69 chunks: they are merged in two parts.
-    degree = 69 * kernels.CHUNK - 7
-    keys = np.random.default_rng(1).integers(0, 500, (degree, columns))
-    keys[-1000:] -= 250  # the last candidates win often
+    # 16 candidates of each of 65 chunks: they are merged in two parts. Ranks are for many equal keys.
+    degree, largest = 65 * kernels.CHUNK - 7, 500 if ranked else 2**40
+    keys = np.random.default_rng(1).integers(0, largest, (degree, columns))
+    keys[-1000:] -= largest // 2  # the last candidates win often
     ranks = first_come(np.broadcast_to(keys, (degree, 16)))
     taken = chosen(one_owner(degree, keys, 16, ties=2, ranked=ranked), DEVICE, find)
     np.testing.assert_array_equal(taken, ranks if ranked else ranks > 0)

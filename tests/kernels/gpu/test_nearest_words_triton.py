@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_triton import DEVICE, elsewhere, run_interpreted, runs, torch
 
 from lsprune.kernels import reference
 from lsprune.kernels.gpu import nearest_words as kernel
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("triton", reason="no Triton on this machine")
-
-from triton_runs import DEVICE, elsewhere, run_interpreted, runs  # noqa: E402
 
 
 @elsewhere
