@@ -5,9 +5,12 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP
-from lsprune.kernels import cpu
+from lsprune.errors import HostWarning
+from lsprune.hashing import Codebook
+from lsprune.kernels import Runtime, cpu
 from lsprune.kernels.gpu import host_arrays as gpu
 from lsprune.kernels.gpu import nearest_words
+from lsprune.pruners import placement
 
 
 def test_the_search_runs_on_the_device_and_all_else_on_the_cpu():
@@ -19,7 +22,19 @@ def test_the_search_runs_on_the_device_and_all_else_on_the_cpu():
 
 
 def test_pruners_without_a_codebook_need_nothing_of_the_device(monkeypatch):
+    monkeypatch.setattr(nearest_words, "DEVICE", "no such device")
+    graph, run = random_graph(0), Runtime("gpu", 2)
+    assert run.module is gpu
+    np.testing.assert_array_equal(LSP(k=2).mask_graph(graph, run).mask, LSP(k=2).mask(graph))
+
+
+def test_a_pruner_without_a_gpu_path_comes_here_and_says_so_once(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setattr(nearest_words, "DEVICE", "cpu")
-    graph = random_graph(0)
-    np.testing.assert_array_equal(LSP(k=2).mask(graph, executor="gpu"), LSP(k=2).mask(graph))
+    monkeypatch.setattr(placement, "_warned", set())
+    graph, pruner = random_graph(0, edge_dim=3), LSP(k=2, hash=Codebook(words=8))
+    assert not pruner.needs.gpu
+    with pytest.warns(HostWarning, match="has no GPU path; the graph is pruned on the host"):
+        mask = pruner.mask(graph, executor="gpu")
+    np.testing.assert_array_equal(mask, pruner.mask(graph))
+    np.testing.assert_array_equal(mask, pruner.mask(graph, executor="gpu"))  # a second warning would be an error

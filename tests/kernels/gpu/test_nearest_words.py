@@ -12,7 +12,8 @@ from graphs import random_graph
 from lsprune import LSP, Graph, MissingDependency, OptionError, prune
 from lsprune.hashing import Codebook
 from lsprune.hashing import k_means as vocabulary
-from lsprune.kernels import gpu, reference, runtime
+from lsprune.kernels import reference, runtime
+from lsprune.kernels.gpu import host_arrays
 from lsprune.kernels.gpu import nearest_words as kernel
 
 torch = pytest.importorskip("torch")
@@ -22,7 +23,7 @@ EXTREMES = (-128, -127, 0, 127)
 
 @pytest.fixture
 def on_cpu(monkeypatch):
-    """The executor "gpu" on a device that every machine has."""
+    """The executor "gpu" for arrays in host memory, on a device that every machine has."""
     monkeypatch.setattr(kernel, "DEVICE", "cpu")
 
 
@@ -120,7 +121,7 @@ def test_masks_are_those_of_the_other_executors(name, words, on_cpu, monkeypatch
     searched = []
     search = kernel.Search.__call__
     monkeypatch.setattr(kernel.Search, "__call__", lambda *args: searched.append(1) or search(*args))
-    mask = pruner.mask(graph, executor="gpu")
+    mask = pruner.mask_graph(graph, runtime(2, "gpu")).mask
     assert searched
     np.testing.assert_array_equal(mask, pruner.mask(graph))
     np.testing.assert_array_equal(mask, pruner.mask(graph, executor="reference"))
@@ -130,14 +131,14 @@ def test_a_chosen_number_of_words_is_the_same(on_cpu):
     rng = np.random.default_rng(0)
     edges = rng.standard_normal((20_000, 6)).astype(np.float32)
     graph = Graph.from_edges(rng.integers(0, 500, (2, 20_000)), edge_attr=edges)
-    on_device, here = (LSP(k=2, hash="codebook").fit(graph, executor=name) for name in ("gpu", "cpu"))
+    on_device, here = (LSP(k=2, hash="codebook").fit_graph(graph, runtime(2, name)) for name in ("gpu", "cpu"))
     assert on_device == here
 
 
 def test_threads_share_a_search(on_cpu, monkeypatch):
     rng = np.random.default_rng(0)
     words, rows = drawn(rng, 300, 9, "few"), drawn(rng, 20_000, 9, "few")
-    monkeypatch.setattr(gpu, "SEARCH_ROWS", 700)
+    monkeypatch.setattr(host_arrays, "SEARCH_ROWS", 700)
     expected = vocabulary.nearest(rows, words, runtime(1, "cpu"))
     np.testing.assert_array_equal(vocabulary.nearest(rows, words, runtime(5, "gpu")), expected)
 
@@ -197,4 +198,4 @@ def test_a_real_device_finds_the_same_words(count, dim, kind):
 @pytest.mark.parametrize("name", graphs())
 def test_a_real_device_gives_the_same_mask(name):
     graph, pruner = graphs()[name], LSP(keep=0.4, hash=Codebook(words=40))
-    np.testing.assert_array_equal(pruner.mask(graph, executor="gpu"), pruner.mask(graph))
+    np.testing.assert_array_equal(pruner.mask_graph(graph, runtime(2, "gpu")).mask, pruner.mask(graph))

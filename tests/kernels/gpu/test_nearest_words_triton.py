@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from gpu_triton import DEVICE, elsewhere, run_interpreted, runs, torch
 
 from lsprune.kernels import reference
 from lsprune.kernels.gpu import nearest_words as kernel
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("triton", reason="no Triton on this machine")
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cpu" if INTERPRETED else "cuda"
-runs = pytest.mark.skipif(not (INTERPRETED or torch.cuda.is_available()), reason="torch finds no CUDA device here")
-
-
-@pytest.mark.skipif(INTERPRETED or torch.cuda.is_available(), reason="the tests below run in this process")
+@elsewhere
 def test_in_the_interpreter():
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
-    subprocess.run(command, check=True, env=environment)
+    run_interpreted(__file__)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no CUDA device here")

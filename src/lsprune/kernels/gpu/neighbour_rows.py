@@ -18,7 +18,7 @@ def slot_chunks(slots: int, columns: int) -> list[tuple[int, int]]:
 
 def sum_rows(owner: Tensor, neighbour: Tensor, rows: Tensor) -> Tensor:
     """Return the sum of the rows of each node and of its neighbours, int64; owner `[slots]` and rows `[nodes, c]`."""
-    sums = rows.long()
+    sums = rows.to(torch.int64, copy=True)
     for lo, hi in slot_chunks(owner.shape[0], rows.shape[1]):
         sums.index_add_(0, owner[lo:hi].long(), rows[neighbour[lo:hi].long()].long())
     return sums

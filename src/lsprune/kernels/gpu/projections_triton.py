@@ -83,7 +83,7 @@ def project(x: Tensor, exponent: int, centre: Array, weights: Array, width: int)
     bad = torch.full((), rows, dtype=torch.int64, device=x.device)
     tables = []
     per_program = max(min(_VALUES // size, 64), 16)
-    for first in range(0, max(weights.shape[0], 1), 16):
+    for first in range(0, max(width, 1), 16):
         factors = np.zeros((blocks * size, 16), np.int8)
         part = weights[first : first + 16]
         factors[:columns, : part.shape[0]] = part.T

@@ -35,7 +35,9 @@ def first_bad_row(x: Tensor) -> Tensor:
 
 def unit_fine(x: Tensor, exponent: int) -> Tensor:
     """Divide float32 rows by their L2 norms; return int32 in units of 2^-(exponent + 8), cut towards zero."""
-    power = (magnitudes(x).amax(1) >> 23) - 127 if x.shape[1] else torch.full_like(x[:, 0], -127, dtype=torch.int32)
+    if not x.shape[1]:
+        return x.int()
+    power = (magnitudes(x).amax(1) >> 23) - 127
     tiny, power = power < _MIN_POWER, power.clamp(min=_MIN_POWER, max=127)
     whole = (x * _float32_power(14 - power)[:, None]).int()
     squares = (whole.long() * whole).sum(1)
