@@ -5,6 +5,8 @@ Whoever imports this is skipped where PyTorch is missing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import Any
 
@@ -17,7 +19,9 @@ from lsprune import LSP, Graph, LocalRandom  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
 from lsprune.hashing import Bins, Identity, Projection, Signs, Threshold  # noqa: E402
+from lsprune.hashing.base import View  # noqa: E402
 from lsprune.kernels import Runtime, runtime  # noqa: E402
+from lsprune.selection.owners import group  # noqa: E402
 
 FAMILIES = (
     Projection(), Projection(l=0.5), Projection(sparsity=3), Identity(), Signs(bits=3), Bins(), Threshold(),
@@ -48,14 +52,30 @@ def both(pruner: Any, graph: Graph, device: Any = "cpu", *, fit: bool = False) -
 def result_of(pruner: Any, graph: Graph, run: Runtime, *, fit: bool = False) -> Any:
     """(the fitted pruner with `fit`, the mask as a list, the number of isolated nodes), or the error's text."""
     try:
-        ready = pruner.fit_graph(graph, run) if fit else pruner
-        outcome = ready.mask_graph(graph, run)
+        with no_numpy_reads():
+            ready = pruner.fit_graph(graph, run) if fit else pruner
+            outcome = ready.mask_graph(graph, run)
     except LspruneError as error:
         return f"{type(error).__name__}: {error}"
     assert isinstance(outcome.mask, torch.Tensor if run.device else np.ndarray)
     mask = numpy_of(outcome.mask)
     assert outcome.kept in (None, int(mask.sum()))
     return ready if fit else None, mask.tolist(), outcome.isolated
+
+
+@contextmanager
+def no_numpy_reads() -> Iterator[None]:
+    """Let numpy fail to read CPU tensors, as it fails to read those of a GPU."""
+
+    def refuse(tensor: torch.Tensor, *args: Any, **more: Any) -> None:
+        raise TypeError("numpy reads a tensor: on a GPU it cannot")
+
+    allowed = torch.Tensor.__array__
+    torch.Tensor.__array__ = refuse
+    try:
+        yield
+    finally:
+        torch.Tensor.__array__ = allowed
 
 
 def any_graph(rng: np.random.Generator, edges: tuple[int, ...] = EDGES) -> Graph:
@@ -113,3 +133,18 @@ def any_pruner(rng: np.random.Generator, graph: Graph) -> Any:
     family, weights = FAMILIES[rng.integers(len(FAMILIES))], WEIGHTS[rng.integers(len(WEIGHTS))]
     select = str(rng.choice(["functions", "functions", "bottom"]))
     return LSP(**rules, hash=family, weights=weights, select=select, attributes=PARTS[rng.integers(len(PARTS))])
+
+
+def views(pruner: LSP, graph: Graph, steps: int = 1) -> tuple[View, View]:
+    """What the hash family of a pruner, fitted on the host, may look at: on the host, and on CPU tensors."""
+    fitted, there, run = pruner.fit_graph(graph, HOST), upload(graph, "cpu"), device_run()
+    here = fitted.view(graph, group(graph, fitted.rules, HOST), steps, HOST)
+    return here, fitted.view(there, group(there, fitted.rules, run), steps, run)
+
+
+def key_tables(view: View, keys: Any, count: int) -> np.ndarray:
+    """The keys of every slot, `[slots, count]`."""
+    owners = int(view.owned.indptr.shape[0]) - 1
+    if hasattr(keys, "of"):
+        return numpy_of(keys.of(0, owners))[:, :count]
+    return numpy_of(keys.table)[numpy_of(view.owned.neighbour)][:, :count].astype(np.int64)
