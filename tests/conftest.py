@@ -32,3 +32,16 @@ def data_folder(tmp_path_factory):
 def few_resamples(monkeypatch):
     """Compute intervals from few resamples, which is faster. Results are kept by number: no other test sees them."""
     monkeypatch.setattr("lsprune.lab.reporting.statistics.RESAMPLES", 50)
+
+
+@pytest.fixture
+def cpu_is_gpu(monkeypatch):
+    """Let CPU tensors count as being on a GPU, so that PyG objects take the GPU path, with plain torch."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from lsprune.adapters.pyg import data, edge_index, tensors
+    from lsprune.pruners import placement
+
+    for module in (data, edge_index, tensors):
+        monkeypatch.setattr(module, "on_gpu", lambda value: value.device if isinstance(value, torch.Tensor) else None)
+    monkeypatch.setattr(placement, "_warned", set())

@@ -8,15 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import Array, Graph, oriented
+from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
+_FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch can store and hardly compute with
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -76,6 +77,8 @@ def from_tensors(
         known = source
     x_source, x_target = x if bipartite and x is not None else (x, x)
     counts = _counts(num_nodes, (x_source, x_target), facts, bipartite)
+    if indptr is not None and counts[0 if rows == "source" else 1] != indptr.shape[0] - 1:
+        raise GraphError(f"num_nodes must match the {indptr.shape[0] - 1} rows of indptr, got {num_nodes}")
     _check_ids(facts, counts, (source, target))
     ptrs = ptr if isinstance(ptr, tuple) else (ptr, ptr)
     compressed = indptr is not None
@@ -99,6 +102,8 @@ def _expected_nodes(num_nodes: Any, x: Any) -> int:
 
 def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str, loops_of: Tensor) -> EdgeFacts:
     """Return the facts of compressed rows; raise GraphError unless pointers rise from 0 to the number of entries."""
+    if not indptr.numel():
+        raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got []")
     low, high, loops, balance, start, stop, falling = row_facts(indptr, indices, loops_of).tolist()
     if start != 0 or stop != indices.shape[0] or falling:
         raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]})")
@@ -120,7 +125,7 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
             return None
         if hasattr(values, "tocsr"):
             raise NoGpuPath("sparse attributes have no GPU path")
-        return torch.from_numpy(np.ascontiguousarray(values)).to(device)
+        return _tensor(values).to(device)
 
     source, target = (moved(end) for end in graph.ends())
     x_target = moved(graph.x_target)
@@ -133,6 +138,17 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
     loops_of = torch.zeros(0 if graph.bipartite else graph.num_nodes, dtype=torch.int32, device=source.device)
     facts = EdgeFacts(*edge_facts(source, target, loops_of).tolist())
     return DeviceGraph(**fields, device=source.device, facts=facts, loops_of=None if graph.bipartite else loops_of)
+
+
+def _tensor(values: Array) -> Tensor:
+    """Return an array as a tensor of the same memory where possible."""
+    try:
+        tensor = torch.from_numpy(plain(values))
+    except (TypeError, ValueError):  # big-endian numbers, long doubles
+        tensor = None
+    if tensor is None or tensor.dtype in _FEW_OPERATIONS:
+        raise NoGpuPath(f"attributes of type {values.dtype} have no GPU path")
+    return tensor
 
 
 def default_device() -> Any:
@@ -156,6 +172,8 @@ def _array(tensor: Any) -> Array:
 
 
 def _ids(ids: Tensor) -> Any:
+    if not ids.numel() and ids.dtype.is_floating_point:
+        ids = ids.long()  # torch.empty(2, 0) is of floats only for lack of a value
     if ids.dtype.is_floating_point or ids.dtype.is_complex or ids.dtype == torch.bool:
         raise GraphError(f"edge_index must be integers, got {str(ids.dtype).removeprefix('torch.')}")
     return (ids if ids.dtype in (torch.int32, torch.int64) else ids.long()).detach()
@@ -195,6 +213,8 @@ def _rows(values: Any, count: int, name: str) -> Any:
         raise GraphError(f"{name} must have one row for each {item}, got a single value")
     if values.dtype.is_complex:
         raise GraphError(f"{name} must be numbers, got {str(values.dtype).removeprefix('torch.')}")
+    if values.dtype in _FEW_OPERATIONS:
+        raise NoGpuPath(f"attributes of type {str(values.dtype).removeprefix('torch.')} have no GPU path")
     if values.shape[0] != count:
         raise GraphError(f"{name} must have {count} rows, one for each {item}, got {list(values.shape)}")
     return values.detach()

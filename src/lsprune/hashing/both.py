@@ -65,9 +65,9 @@ class Both(Family):
 
     @property
     def needs(self) -> Needs:
-        """Combine the needs of the two families; keys are computed for each edge."""
+        """Combine the needs of the two families; keys are computed for each edge, and on the host."""
         fit_bytes = max(self.edge.needs.fit_bytes, self.node.needs.fit_bytes)  # one learns after the other
-        return replace(self.edge.needs | self.node.needs, key_table=False, fit_bytes=fit_bytes)
+        return replace(self.edge.needs | self.node.needs, key_table=False, fit_bytes=fit_bytes, gpu=False)
 
     def missing_parts(self, parts: Collection[str]) -> str:
         """Say which of edge and node attributes are missing, and which family to use alone; empty if none are."""

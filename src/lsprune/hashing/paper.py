@@ -90,8 +90,8 @@ class PaperThreshold(Threshold):
 
     @property
     def needs(self) -> Needs:
-        """Say that MD5 keys are computed for each edge."""
-        return replace(super().needs, key_table=self.digest != "md5")
+        """Say that MD5 keys are computed for each edge, and all keys on the host."""
+        return replace(super().needs, key_table=self.digest != "md5", gpu=False)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""

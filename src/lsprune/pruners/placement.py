@@ -51,12 +51,12 @@ def _on_device(adapter: Adapter, data: Any, pruners: Iterable[Pruner], run: Runt
         if not pruner.needs.gpu:
             raise NoGpuPath(f"{pruner!r} has no GPU path")
     tools = import_module("lsprune.device.graph")
-    if device is not None:
-        graphs = adapter.device_graphs(data)
-    else:
-        device = tools.default_device()
-        graphs = {key: tools.upload(graph, device) for key, graph in adapter.graphs(data).items()}
     with tools.memory_errors():
+        if device is not None:
+            graphs = adapter.device_graphs(data)
+        else:
+            device = tools.default_device()
+            graphs = {key: tools.upload(graph, device) for key, graph in adapter.graphs(data).items()}
         return work(graphs, Runtime(run.executor, run.threads, device=device))
 
 

@@ -218,6 +218,9 @@ def sparse_graph_on_device(
     by_row = matrix.layout == torch.sparse_csr
     pointers = matrix.crow_indices() if by_row else matrix.ccol_indices()
     others = matrix.col_indices() if by_row else matrix.row_indices()
+    if matrix.values().shape[0] != others.shape[0]:
+        fault = f"it has {others.shape[0]} indices and {matrix.values().shape[0]} values"
+        raise GraphError(f"a sparse graph must be a valid sparse matrix, got {_describe(matrix)}: {fault}")
     return from_tensors(indptr=pointers, indices=others, rows=rows if by_row else _OTHER[rows], **rest)
 
 
