@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lsprune.kernels import reference, runtime
-from lsprune.numeric.random_numbers import mix64
-from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS, log_times
+from lsprune.kernels import reference
 
 torch = pytest.importorskip("torch")
 
@@ -68,12 +66,3 @@ def log2_defined(values: np.ndarray) -> np.ndarray:
     out = np.empty(len(values), np.int64)
     reference.log2_fixed(values, 0, len(values), out)
     return out
-
-
-def code_keys_of_the_host(codes: np.ndarray, starts: np.ndarray, log_keys: bool) -> np.ndarray:
-    """The keys of codes: the top 30 bits of a draw, or the logarithm of its time, coarser."""
-    draws = mix64(codes ^ starts)
-    if not log_keys:
-        return (draws >> np.uint64(34)).astype(np.int32)
-    times = log_times(draws.ravel(), np.zeros(1, np.int64), runtime(1)).reshape(draws.shape)
-    return (times >> (FRACTION_BITS - LOG_KEY_BITS)).astype(np.int32)

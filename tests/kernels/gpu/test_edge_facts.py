@@ -48,7 +48,7 @@ def test_no_edges_have_no_ids(device):
     empty = tensor(none, device)
     assert edge_facts(empty, empty, empty.int()).shape == (COUNT,)
     for indptr in ([0], [0, 0, 0]):
-        assert row_facts(tensor(np.array(indptr), device), empty, empty.int()).tolist() == [0, -1, 0, 0]
+        assert row_facts(tensor(np.array(indptr), device), empty, empty.int()).tolist() == [0, -1, 0, 0, 0, 0, 0]
 
 
 def test_loops_are_added_to_those_that_are_there_and_not_beyond_the_end(device):
@@ -67,7 +67,7 @@ def test_rows_have_the_facts_of_their_edges(name, dtype, device):
     loops = torch.zeros(len(lengths), dtype=torch.int32, device=device)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
     found = row_facts(tensor(indptr, device), tensor(other, device), loops)
-    assert found.tolist() == defined_facts(row, other)[2:6]
+    assert found.tolist() == [*defined_facts(row, other)[2:6], 0, len(row), 0]
     assert loops.tolist() == defined_loops(row, other, len(lengths))
 
 
@@ -76,3 +76,4 @@ def test_broken_pointers_do_no_harm(indptr, device):
     loops = torch.zeros(len(indptr) - 1, dtype=torch.int32, device=device)
     found = row_facts(tensor(np.array(indptr), device), tensor(np.arange(10), device), loops).tolist()
     assert found[:2] == [0, 9] and sum(loops.tolist()) == found[2]
+    assert found[4:] == [indptr[0], indptr[-1], sum(np.diff(indptr) < 0)]

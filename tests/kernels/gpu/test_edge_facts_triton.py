@@ -56,7 +56,7 @@ def test_rows_have_the_facts_of_their_edges(name, dtype, programs):
     loops = torch.zeros(len(lengths), dtype=torch.int32, device=DEVICE)
     indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(dtype)
     found = row_facts(tensor(indptr, DEVICE), tensor(other, DEVICE), loops)
-    assert found.tolist() == defined_facts(row, other)[2:6]
+    assert found.tolist() == [*defined_facts(row, other)[2:6], 0, len(row), 0]
     assert loops.tolist() == defined_loops(row, other, len(lengths))
 
 
@@ -66,3 +66,4 @@ def test_broken_pointers_do_no_harm(indptr):
     loops = torch.zeros(len(indptr) - 1, dtype=torch.int32, device=DEVICE)
     found = row_facts(tensor(np.array(indptr), DEVICE), tensor(np.arange(10), DEVICE), loops).tolist()
     assert found[:2] == [0, 9] and sum(loops.tolist()) == found[2]
+    assert found[4:] == [indptr[0], indptr[-1], sum(np.diff(indptr) < 0)]
