@@ -5,7 +5,7 @@ import pytest
 from gpu_arrays import tensor, torch
 
 from lsprune.kernels import reference
-from lsprune.kernels.gpu.masking import compact, kept_positions, scatter_taken
+from lsprune.kernels.gpu.masking import compact, kept_before, kept_positions, prefix_sums, scatter_taken
 
 
 def random_mask(size: int, share: float = 0.4) -> np.ndarray:
@@ -49,3 +49,14 @@ def test_values_may_lie_apart_in_memory_and_be_none(device):
     np.testing.assert_array_equal(found.cpu().numpy(), values.T[:, mask])
     none = tensor(np.zeros((2, 0)), device)
     assert compact(none, none[0].bool(), none[0].long(), 0).shape == (2, 0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5000])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_kept_entries_are_counted_up_to_and_before_a_place(size, dtype, device):
+    mask = np.random.default_rng(size).random(size) < 0.4
+    prefix = prefix_sums(tensor(mask, device))
+    assert prefix.tolist() == np.cumsum(mask).tolist()
+    places = np.array([0, 0, size // 3, size], dtype)
+    found = kept_before(prefix, tensor(places, device))
+    assert found.cpu().numpy().dtype == dtype and found.tolist() == [int(mask[:place].sum()) for place in places]

@@ -6,7 +6,15 @@ from gpu_arrays import tensor, torch
 from gpu_triton import DEVICE, elsewhere, run_interpreted, runs
 
 from lsprune.kernels import reference
-from lsprune.kernels.gpu.masking_triton import BLOCK, COMPACT_BLOCK, compact, kept_positions, scatter_taken
+from lsprune.kernels.gpu.masking_triton import (
+    BLOCK,
+    COMPACT_BLOCK,
+    compact,
+    kept_before,
+    kept_positions,
+    prefix_sums,
+    scatter_taken,
+)
 
 
 @elsewhere
@@ -51,3 +59,15 @@ def test_entries_are_kept_along_the_last_dimension(dtype, shape, share):
     found = compact(tensor(values, DEVICE), tensor(mask, DEVICE), tensor(prefix, DEVICE), int(mask.sum()))
     assert found.cpu().numpy().dtype == dtype
     np.testing.assert_array_equal(found.cpu().numpy(), values[..., mask])
+
+
+@runs
+@pytest.mark.parametrize("size", [1, 2 * COMPACT_BLOCK + 1])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_kept_entries_are_counted_up_to_and_before_a_place(size, dtype):
+    mask = random_mask(size)
+    prefix = prefix_sums(tensor(mask, DEVICE))
+    assert prefix.tolist() == np.cumsum(mask).tolist()
+    places = np.array([0, 0, size // 3, size], dtype)
+    found = kept_before(prefix, tensor(places, DEVICE))
+    assert found.cpu().numpy().dtype == dtype and found.tolist() == [int(mask[:place].sum()) for place in places]
