@@ -29,10 +29,12 @@ FIGURES = {
               "seed 0, published LSP-P, ties by hash:", "seed 0, lsp-auto-out:", "seed 0, local-random-out:"),
     "hub": ("LSP(keep=0.5)  ", 'LSP(keep=0.5, select="bottom")', "LSP(k=8, symmetric='union'), 100 edges",
             "the same with one edge twice"),
+    "gpu": ("dropout_edge", "coalesce", "COO -> COO (Data)", "CSR -> CSR (Data.adj_t)", "selection, 8 functions",
+            "bare gather / selection", 'selection, select="bottom"'),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
-    "speed": "torch_geometric", "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
+    "speed": "torch_geometric", "gpu": "torch_geometric", "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
     "networkit_similarity": "networkit",
 }  # fmt: skip
 
@@ -86,7 +88,7 @@ def test_a_graph_past_32_bits_is_checked_against_memory(tmp_path, capsys):
 
 
 def test_the_runner_knows_every_benchmark():
-    assert set(TINY) == {path.stem for path in FOLDER.glob("*.py")} - {"run", "common", "graphs"}
+    assert set(TINY) == {path.stem for path in FOLDER.glob("*.py")} - {"run", "common", "graphs", "gpu_gather"}
     assert set(TINY) == {*FIGURES, "spark"}  # tests/spark/test_spark.py has a session for the latter
 
 
