@@ -47,11 +47,14 @@ def test_memory_of_edges_adds_up_and_fits_follow_each_other():
 
 
 def test_nothing_is_lost_when_needs_are_combined():
-    full = Needs(**dict.fromkeys(FLAGS, True), key_table=True, scope="graph", reason="all", edge_bytes=3, fit_bytes=5)
+    full = Needs(**dict.fromkeys(FLAGS, True), key_table=True, scope="graph", reason="all", edge_bytes=3, fit_bytes=5,
+                 gpu=True)  # fmt: skip
     assert {f.name for f in dataclasses.fields(Needs)} == {
-        *FLAGS, "key_table", "scope", "reason", "edge_bytes", "fit_bytes",
+        *FLAGS, "key_table", "scope", "reason", "edge_bytes", "fit_bytes", "gpu",
     }  # fmt: skip
-    assert full | Needs(key_table=True) == Needs(key_table=True) | full == full
+    nothing = Needs(key_table=True, gpu=True)
+    assert full | nothing == nothing | full == full
+    assert not (full | Needs()).gpu and not (Needs() | full).gpu
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from lsprune.kernels import reference
+from lsprune.numeric.random_numbers import GOLDEN
 
 torch = pytest.importorskip("torch")
 
 # Where the sign of an int64, a carry, or a bit length goes wrong.
 _EXTREME = [0, 1, 2, 3, 2**31, 2**32 - 1, 2**32, 2**62, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1]
-WORDS = np.array(_EXTREME, np.uint64)
+WORDS = np.array([*_EXTREME, 2**64 - GOLDEN], np.uint64)  # splitmix64 of the last is 0
 
 
 def tensor(array: np.ndarray, device) -> torch.Tensor:

@@ -302,9 +302,9 @@ def test_what_needs_the_whole_graph_is_refused(pruner, why):
 def test_needs_of_a_fitted_pruner_are_those_of_the_attributes_that_are_there():
     graph = hubs(0)
     for pruner, expected in (
-        (LSP(k=1, hash="identity"), Needs(key_table=True)),
-        (LSP(k=1, attributes=("neighbour",)).fit(graph), Needs(neighbour=True, key_table=True)),
-        (LSP(k=1, hash="identity", weights="edge:1"), Needs(edge=True)),
+        (LSP(k=1, hash="identity"), Needs(key_table=True, gpu=True)),
+        (LSP(k=1, attributes=("neighbour",)).fit(graph), Needs(neighbour=True, key_table=True, gpu=True)),
+        (LSP(k=1, hash="identity", weights="edge:1"), Needs(edge=True, gpu=True)),
         (LowDegree(k=1), Needs(degree=True)),
         (TopWeight(k=1, column=0), Needs(edge=True, own_type=True)),
     ):

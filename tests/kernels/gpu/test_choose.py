@@ -68,12 +68,21 @@ def test_more_steps_by_one_key_than_kernels_hold(ranked, device):
     assert np.count_nonzero(check(one_owner(90, keys, quota, ranked=ranked), device)) == quota
 
 
+@pytest.mark.parametrize("ranked", [False, True])
+def test_steps_beyond_the_last_function_keep_to_the_quota_of_each_owner(ranked, device):
+    rng = np.random.default_rng(5)
+    indptr, quota = np.concatenate([[0], np.cumsum(rng.integers(0, 60, 40))]), rng.integers(0, 40, 40)
+    tables = tuple(rng.integers(0, 30, (70, columns)) for columns in (8, 1))
+    case = Selection(indptr, rng.integers(0, 70, indptr[-1]), tables, quota, ranked=ranked)
+    assert np.count_nonzero(check(case, device)) == np.minimum(quota, np.diff(indptr)).sum()
+
+
 @pytest.mark.parametrize("origin", [0, 30])
 def test_self_loops_stay_as_they_are_and_take_no_step(origin, device):
-    # Owner 0 has loops alone, owner 1 loops with the smallest keys, owner 2 only just no choice.
+    # Owner 0 has loops alone, owner 1 loops with the smallest keys, owner 2 only just no choice, owner 3 no edge.
     ids = np.array([0, 0, 1, 1, 1, 5, 6, 7, 8, 2, 9, 10]) + origin
     table = np.tile(np.where(np.isin(np.arange(50), np.arange(3) + origin), -9, np.arange(50))[:, None], 8)
-    case = Selection(np.array([0, 2, 9, 12]), ids, (table,), 2, origin=origin)
+    case = Selection(np.array([0, 2, 9, 12, 12]), ids, (table,), 2, origin=origin)
     assert check(case, device).tolist() == [1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1, 1]
     found = chooser(tensor(case.indptr, device), 2, 0, ranked=False, loops=tensor(case.loops, device))
     facts = found.facts.tolist()

@@ -84,6 +84,16 @@ def test_hubs_with_more_candidates_than_lanes(columns, ranked):
 
 
 @runs
+@pytest.mark.parametrize("ranked", [False, True])
+def test_steps_beyond_the_last_function_keep_to_the_quota_of_each_owner(ranked):
+    rng = np.random.default_rng(5)
+    indptr, quota = np.concatenate([[0], np.cumsum(rng.integers(0, 60, 40))]), rng.integers(0, 24, 40)
+    tables = tuple(rng.integers(0, 30, (70, columns)) for columns in (8, 1))
+    case = Selection(indptr, rng.integers(0, 70, indptr[-1]), tables, quota, ranked=ranked)
+    assert np.count_nonzero(check(case)) == np.minimum(quota, np.diff(indptr)).sum()
+
+
+@runs
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 @pytest.mark.parametrize("columns", [1, 16])
 def test_the_largest_and_smallest_keys_are_keys_like_others(dtype, columns):

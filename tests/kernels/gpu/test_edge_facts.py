@@ -77,3 +77,11 @@ def test_broken_pointers_do_no_harm(indptr, device):
     found = row_facts(tensor(np.array(indptr), device), tensor(np.arange(10), device), loops).tolist()
     assert found[:2] == [0, 9] and sum(loops.tolist()) == found[2]
     assert found[4:] == [indptr[0], indptr[-1], sum(np.diff(indptr) < 0)]
+
+
+def test_entries_outside_of_all_rows_are_in_the_first_or_last(device):
+    loops = torch.zeros(2, dtype=torch.int32, device=device)
+    for indptr, other in (([0, 2, 3], 1), ([4, 6, 10], 0)):
+        ids = tensor(np.full(10, other), device)
+        row_facts(tensor(np.array(indptr), device), ids, loops)
+    assert loops.tolist() == [6, 8]

@@ -67,3 +67,12 @@ def test_broken_pointers_do_no_harm(indptr):
     found = row_facts(tensor(np.array(indptr), DEVICE), tensor(np.arange(10), DEVICE), loops).tolist()
     assert found[:2] == [0, 9] and sum(loops.tolist()) == found[2]
     assert found[4:] == [indptr[0], indptr[-1], sum(np.diff(indptr) < 0)]
+
+
+@runs
+def test_entries_outside_of_all_rows_are_in_the_first_or_last():
+    loops = torch.zeros(2, dtype=torch.int32, device=DEVICE)
+    for indptr, other in (([0, 2, 3], 1), ([4, 6, 10], 0)):
+        ids = tensor(np.full(10, other), DEVICE)
+        row_facts(tensor(np.array(indptr), DEVICE), ids, loops)
+    assert loops.tolist() == [6, 8]

@@ -21,7 +21,7 @@ def test_logarithms_are_those_of_the_definition(device):
 @pytest.mark.parametrize("size", [1, 7, 1 << 22])
 def test_chunks_and_shapes_change_nothing(size, device, monkeypatch):
     monkeypatch.setattr(logarithms, "CHUNK_VALUES", size)
-    values = words(1, 17).reshape(5, 6)
+    values = words(1, 30)[:30].reshape(5, 6)
     expected = log2_defined(values.ravel()).reshape(5, 6)
     np.testing.assert_array_equal(log2_fixed(tensor(values, device)).cpu().numpy(), expected)
     np.testing.assert_array_equal(log2_fixed(tensor(values, device).t()).cpu().numpy(), expected.T)

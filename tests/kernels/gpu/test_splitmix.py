@@ -14,6 +14,7 @@ from lsprune.numeric import random_numbers
 def test_words_are_mixed_as_the_definition_does(device):
     values = words(0, 50)
     assert bits(mix64(tensor(values, device))).tolist() == [reference.mix(int(value)) for value in values]
+    assert 0 in mix64(tensor(values, device)).tolist()
     assert mix64(tensor(values[:0], device)).shape == (0,)
     square = values[:36].reshape(6, 6)
     np.testing.assert_array_equal(bits(mix64(tensor(square, device))), random_numbers.mix64(square))

@@ -25,4 +25,5 @@ def test_words_are_mixed_as_on_the_host(count):
 def test_any_shape_is_kept():
     values = words(0, 3)[:12].reshape(3, 4)
     np.testing.assert_array_equal(bits(mix_values(tensor(values, DEVICE).t())), mix64(values.T))
+    np.testing.assert_array_equal(bits(mix_values(tensor(values, DEVICE)[:, ::2])), mix64(values[:, ::2]))
     assert int(mix_values(tensor(values, DEVICE)[0, 0])) == mix64(values).view(np.int64)[0, 0]
