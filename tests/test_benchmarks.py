@@ -34,7 +34,8 @@ FIGURES = {
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
-    "speed": "torch_geometric", "gpu": "torch_geometric", "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
+    "speed": "torch_geometric", "gpu": "torch_geometric",
+    "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
     "networkit_similarity": "networkit",
 }  # fmt: skip
 
