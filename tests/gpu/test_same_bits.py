@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gpu_device import DEVICE
+
+# isort: split
 from device_helpers import HOST, any_graph, device_run, numpy_of, result_of, upload
 from golden_graphs import graph_named
 from golden_masks import CONFIGURATIONS, digest_of, known, promised
@@ -57,22 +60,22 @@ def golden() -> list[str]:
 
 @pytest.mark.parametrize("fit", [False, True], ids=["as it is", "fitted before"])
 @pytest.mark.parametrize("pruner", PRUNERS, ids=repr)
-def test_random_graphs(pruner, fit, device):
+def test_random_graphs(pruner, fit):
     masks = 0
     for seed in range(GRAPHS):
         graph = any_graph(np.random.default_rng(seed), edges=(1, 5, 300, 1500, 6000))
         if graph.bipartite and pruner.symmetric:
             continue
         host = result_of(pruner, graph, HOST, fit=fit)
-        assert result_of(pruner, upload(graph, device), device_run(device), fit=fit) == host
+        assert result_of(pruner, upload(graph, DEVICE), device_run(DEVICE), fit=fit) == host
         masks += not isinstance(host, str)
     assert masks
 
 
 @pytest.mark.parametrize("name", golden())
-def test_golden_digests(name, device):
+def test_golden_digests(name):
     make, graph = CONFIGURATIONS[name]
-    mask = make().mask_graph(upload(graph_named(graph), device), device_run(device)).mask
+    mask = make().mask_graph(upload(graph_named(graph), DEVICE), device_run(DEVICE)).mask
     assert digest_of(numpy_of(mask)) == known()[name]
 
 
@@ -88,10 +91,10 @@ def test_golden_digests(name, device):
     ],
     ids=repr,
 )
-def test_hubs(pruner, device, large):
+def test_hubs(pruner, large):
     degrees = [np.bincount(end).max() for end in large.ends()]
     assert min(degrees) > 1024 * 64
     host = pruner.mask_graph(large, HOST)
-    there = pruner.mask_graph(upload(large, device), device_run(device))
+    there = pruner.mask_graph(upload(large, DEVICE), device_run(DEVICE))
     np.testing.assert_array_equal(numpy_of(there.mask), host.mask)
     assert (there.isolated, there.kept) == (host.isolated, int(host.mask.sum()))

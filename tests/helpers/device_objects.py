@@ -28,7 +28,8 @@ def one(nodes: int = NODES, edges: int = EDGES, **changes: Any) -> Data:
     rng = _numbers()
     given = Data(
         edge_index=torch.randint(0, nodes, (2, edges), generator=rng), x=torch.randn(nodes, 7, generator=rng),
-        edge_attr=torch.randn(edges, 3, generator=rng), y=torch.arange(nodes), edge_weight=torch.rand(edges, generator=rng) + 1,
+        edge_attr=torch.randn(edges, 3, generator=rng), edge_weight=torch.rand(edges, generator=rng) + 1,
+        y=torch.arange(nodes),
     )  # fmt: skip
     for name, value in changes.items():
         given[name] = value
