@@ -7,13 +7,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
 
-.PHONY: demo test lowest check lint types format bench results report docs wheel clean
+.PHONY: demo test test-gpu lowest check lint types format bench results report docs wheel clean
 
 demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
 
 test: $(VENV)/dev  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2
+
+test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, Triton, PyG and pytest will do
+	PYTHONPATH=src $(firstword $(wildcard $(BIN)/python) python3) -m pytest tests/gpu tests/kernels/gpu -W ignore::DeprecationWarning
 
 lowest: $(LOWEST)/done  ## the tests that need no torch, with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -n 2 --doctest-ignore-import-errors -W ignore::DeprecationWarning

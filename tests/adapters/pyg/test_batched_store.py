@@ -136,3 +136,18 @@ def test_hetero_batch_gives_back_its_pruned_graphs():
     assert same(out.to_data_list(), want)
     assert out[LIKES].e_id.tolist() == [0, 3, 5, 6]
     assert same(given.to_data_list(), [hetero(), hetero()])
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+def test_slices_of_a_batch_follow_a_mask_on_a_device():
+    given = Batch.from_data_list(several(), follow_batch=["edge_attr", "edge_index"])
+    here = rebuild(given, SEVERAL_MASK, e_id=True)
+    there = rebuild(given, torch.from_numpy(SEVERAL_MASK), e_id=True)
+    assert same(there, here) and same(there._slice_dict, here._slice_dict)
+    assert same(there.to_data_list(), here.to_data_list())
+    with_adj = ToSparseTensor(layout=torch.sparse_csr)
+    given = Batch.from_data_list([Data(adj_t=with_adj(one).adj_t, x=one.x) for one in several()])
+    here, there = (rebuild(given, mask) for mask in (SEVERAL_MASK, torch.from_numpy(SEVERAL_MASK)))
+    assert same(there, here)

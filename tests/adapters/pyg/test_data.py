@@ -6,13 +6,14 @@ import copy
 
 import numpy as np
 import pytest
-from pyg_helpers import HETERO_MASK, KNOWS, LIKES, data, graph_of, hetero, matrix, rebuild, same
+from pyg_helpers import HETERO_MASK, KNOWS, LIKES, data, graph_of, hetero, matrix, rebuild, same, several
 
 # isort: split
 import torch
-from torch_geometric.data import Data, HeteroData
+from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.transforms import ToSparseTensor
 
+from lsprune import LSP
 from lsprune.adapters.pyg import find
 from lsprune.errors import GraphError
 
@@ -122,3 +123,67 @@ def test_hetero_without_edges_is_refused():
     given["user"].x = torch.ones(2, 1)
     with pytest.raises(GraphError, match="needs a relation"):
         find(given).graphs(given)
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+def test_data_is_read_on_its_device_without_a_copy(cpu_is_gpu):
+    given = data()
+    graph = find(given).device_graphs(given)[None]
+    assert graph.source.data_ptr() == given.edge_index.data_ptr()
+    assert graph.x.data_ptr() == given.x.data_ptr() and graph.edge_attr.data_ptr() == given.edge_attr.data_ptr()
+    assert (graph.num_nodes, graph.num_edges, graph.num_graphs) == (5, 5, 1)
+    assert find(given).device(given) == torch.device("cpu")
+
+
+def test_data_in_host_memory_is_on_no_device():
+    for given in (data(), hetero(), data().edge_index, Batch.from_data_list(several())):
+        assert find(given).device(given) is None
+    assert find(several()).device(several()) is None
+
+
+@pytest.mark.parametrize("vector", ["ptr", "batch"])
+def test_graphs_of_a_batch_are_told_apart_on_a_device(vector, cpu_is_gpu):
+    given = Batch.from_data_list(several())
+    if vector == "batch":
+        del given.ptr
+    graph = find(given).device_graphs(given)[None]
+    assert graph.num_graphs == 3 and graph.target_ptr.tolist() == [0, 3, 5, 9]
+    given.batch = given.batch.flip(0)
+    if vector == "batch":
+        with pytest.raises(GraphError, match="batch must be sorted, so that the nodes of each graph are consecutive"):
+            find(given).device_graphs(given)
+
+
+def test_relations_are_read_on_their_device(cpu_is_gpu):
+    given = hetero()
+    graphs = find(given).device_graphs(given)
+    assert set(graphs) == {LIKES, KNOWS}
+    likes, knows = graphs[LIKES], graphs[KNOWS]
+    assert (likes.num_sources, likes.num_targets, likes.bipartite) == (3, 2, True)
+    assert likes.x_source.data_ptr() == given["user"].x.data_ptr() and likes.x_target.shape == (2, 4)
+    assert knows.num_nodes == 3 and not knows.bipartite
+    both = Batch.from_data_list([hetero(), hetero()])
+    several_graphs = find(both).device_graphs(both)[LIKES]
+    assert (several_graphs.source_ptr.tolist(), several_graphs.target_ptr.tolist()) == ([0, 3, 6], [0, 2, 4])
+
+
+def test_errors_of_data_on_a_device_are_those_of_the_host(cpu_is_gpu):
+    wrong = [
+        {"edge_index": torch.tensor([[0, 1, 2, 3, 4], [1, 2, 3, 4, 7]])},
+        {"edge_index": torch.tensor([[0, 1, -2, 3, 4], [1, 2, 3, 4, 0]])},
+        {"edge_index": torch.ones(2, 5)},
+        {"x": torch.tensor([[0.0, 0], [1, 1], [float("nan"), 0], [3, 0], [4, 0]])},
+        {"x": torch.ones(4, 2), "num_nodes": 5},
+        {"edge_attr": torch.ones(4)},
+    ]
+    for changes in wrong:
+        given, texts = data(), []
+        for name, value in changes.items():
+            given[name] = value
+        for executor in ("cpu", None):
+            with pytest.raises(GraphError) as told:
+                LSP(k=1).mask(given, executor=executor)
+            texts.append(str(told.value))
+        assert texts[0] == texts[1]

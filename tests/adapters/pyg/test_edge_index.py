@@ -6,7 +6,12 @@ import numpy as np
 from pyg_helpers import graph_of, rebuild, undirected
 
 # isort: split
+import torch
 from torch_geometric import EdgeIndex
+
+from lsprune.adapters.pyg import find
+from lsprune.adapters.pyg.edge_index import keep_edge_index
+from lsprune.adapters.pyg.tensors import DeviceMask
 
 
 def test_edge_index_keeps_order_size_and_no_cache():
@@ -31,3 +36,28 @@ def test_edge_index_counts_duplicates_when_it_looks_for_symmetry():
     given = EdgeIndex([[0, 0, 1, 1], [1, 1, 0, 0]], is_undirected=True)
     assert not rebuild(given, np.array([True, True, True, False])).is_undirected
     assert rebuild(given, np.array([True, False, True, False])).is_undirected
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+def test_edge_index_is_read_on_its_device(cpu_is_gpu):
+    given = undirected()
+    adapter = find(given)
+    assert adapter.device(given) == torch.device("cpu")
+    graph = adapter.device_graphs(given)[None]
+    assert graph.source.data_ptr() == given.as_tensor().data_ptr() and graph.num_nodes == 5
+    assert graph.facts.by_source and graph.facts.balance == 0
+    pair = adapter.device_graphs(EdgeIndex([[0, 1], [3, 2]], sparse_size=(2, 4)))[None]
+    assert (pair.num_sources, pair.num_targets, pair.bipartite) == (2, 4, True)
+
+
+def test_joined_edge_indices_know_their_parts_after_a_mask_on_a_device():
+    given = torch.cat([undirected(), undirected()], 1)
+    for kept in (np.arange(12) != 0, np.arange(12) < 8):
+        here, there = (
+            keep_edge_index(given, kept),
+            keep_edge_index(given, DeviceMask(torch.from_numpy(kept), kept.sum())),
+        )
+        assert there._cat_metadata == here._cat_metadata is not None
+        assert torch.equal(there.as_tensor(), here.as_tensor()) and there.is_undirected == here.is_undirected

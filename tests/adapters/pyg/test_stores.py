@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse
-from pyg_helpers import KEPT, LAYOUTS, SOURCE, TARGET, data, edges, graph_of, matrix, rebuild
+from pyg_helpers import KEPT, LAYOUTS, SOURCE, TARGET, data, edges, graph_of, matrix, rebuild, same
 
 # isort: split
 import torch
@@ -13,7 +15,8 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import Data
 from torch_geometric.transforms import ToSparseTensor
 
-from lsprune.errors import GraphError
+from lsprune.adapters.pyg.stores import read_on_device
+from lsprune.errors import GraphError, NoGpuPath
 
 
 def test_names_tell_what_belongs_to_the_edges():
@@ -188,3 +191,35 @@ def test_adj_t_stays_in_step_with_what_pyg_sorts():
     places = [number[pair] for pair in zip(source.tolist(), target.tolist(), strict=True)]
     assert out.edge_attr.tolist() == [10 * place for place in places]
     assert out.adj_t.values().tolist() == [place + 1 for place in places]
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x", "edge_attr"])
+def test_attributes_must_be_tensors_on_the_device_of_the_edges(name):
+    given = data(num_nodes=5)
+    for wrong in (given[name].numpy(), given[name].to("meta")):
+        store = copy.copy(given)._store
+        x, store["edge_attr"] = (wrong, None) if name == "x" else (None, wrong)
+        with pytest.raises(NoGpuPath, match=rf"{name} must be on the device of the edges \(cpu\) for the GPU path"):
+            read_on_device(store, num_nodes=5, x=x)
+
+
+def test_entries_of_every_kind_follow_a_mask_on_a_device():
+    given = data(edge_weight=torch.arange(5.0), edge_names=list("abcde"), edge_notes=np.arange(5), num_edges=5)
+    here = rebuild(given, e_id=True, weight=np.full(5, 2, np.float32))
+    there = rebuild(given, torch.tensor([True, False, True, True, False]), e_id=True, weight=torch.full((5,), 2.0))
+    assert same(there, here)
+    assert there.edge_names == ["a", "c", "d"] and there.num_edges == 3 and there.e_id.tolist() == KEPT
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_adj_t_follows_a_mask_on_a_device(layout):
+    given = Data(adj_t=matrix(layout, TARGET, SOURCE, (5, 5)), x=torch.ones(5, 1))
+    mask, weight = np.array([True, False, True, True, False]), np.arange(1, 6, dtype=np.float32)
+    here, there = rebuild(given, mask, weight), rebuild(given, torch.from_numpy(mask), torch.from_numpy(weight))
+    assert there.adj_t.layout == here.adj_t.layout and same(there, here)
+    read = read_on_device(given._store, num_nodes=5, x=given.x)
+    for end, expected in zip(read.ends(), graph_of(given).ends(), strict=True):
+        assert end.tolist() == expected.tolist()

@@ -11,8 +11,20 @@ import torch
 from torch_geometric.data import Data
 
 from lsprune import LSP, Random, prune
+from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg import find
-from lsprune.adapters.pyg.tensors import take, view
+from lsprune.adapters.pyg.tensors import (
+    DeviceMask,
+    compress,
+    kept_before,
+    kept_weights,
+    mask_of,
+    offsets,
+    on_gpu,
+    scale,
+    take,
+    view,
+)
 from lsprune.errors import GraphError, OptionError
 
 
@@ -149,3 +161,106 @@ def test_masked_arrays_are_refused():
     data = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=np.ma.masked_array([[1.0], [2.0]], mask=[[0], [1]]))
     with pytest.raises(GraphError, match="x must be a plain array, got a numpy masked array"):
         prune(data, LSP(keep=0.5))
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+def test_only_tensors_on_a_gpu_are_there():
+    assert on_gpu(torch.ones(2)) is None
+    assert on_gpu(np.ones(2)) is None
+    assert on_gpu(None) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+def test_tensor_is_read_on_its_device_without_a_copy(dtype, cpu_is_gpu):
+    given = edges().to(dtype)
+    adapter = find(given)
+    assert adapter.device(given) == torch.device("cpu")
+    graph = adapter.device_graphs(given)[None]
+    assert graph.source.data_ptr() == given.data_ptr() and graph.source.dtype == dtype
+    assert torch.equal(torch.stack(graph.ends()), given)
+    for wrong in (torch.zeros(3, 4, dtype=dtype), torch.zeros(4, dtype=dtype)):
+        with pytest.raises(GraphError, match=r"edge_index must have shape \[2, E\], got"):
+            adapter.device_graphs(wrong)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sparse_rows_are_sources_on_a_device_too(layout, cpu_is_gpu):
+    given = matrix(layout, SOURCE, TARGET, (5, 5))
+    here, there = graph_of(given), find(given).device_graphs(given)[None]
+    for end, expected in zip(there.ends(), here.ends(), strict=True):
+        assert end.tolist() == expected.tolist()
+    assert there.rows == here.rows == {"sparse_coo": None, "sparse_csr": "source", "sparse_csc": "target"}[layout]
+    assert (there.num_sources, there.num_targets, there.bipartite) == (5, 5, False)
+    wide = find(given).device_graphs(matrix(layout, [0, 1], [4, 2], (3, 5)))[None]
+    assert (wide.num_sources, wide.num_targets, wide.bipartite) == (3, 5, True)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sparse_tensors_with_wrong_indices_are_refused_on_a_device_too(layout, cpu_is_gpu):
+    given = matrix(layout, SOURCE, TARGET, (5, 5))
+    indices = {
+        "sparse_coo": lambda: given._indices()[1],
+        "sparse_csr": given.col_indices,
+        "sparse_csc": given.row_indices,
+    }
+    for wrong in (5, -1):
+        indices[layout]()[3] = wrong
+        with pytest.raises(GraphError, match=rf"ids must be in \[0, 5\), got {wrong} at edge 3"):
+            LSP(k=1, hash="identity").mask(given)
+
+
+def test_pointers_and_values_of_a_sparse_tensor_are_checked_on_a_device(cpu_is_gpu):
+    def csr(pointers, values=3):
+        parts = torch.tensor(pointers), torch.tensor([1, 0, 1]), torch.ones(values)
+        return torch.sparse_csr_tensor(*parts, (2, 2), check_invariants=False)
+
+    for pointers in ([0, 3, 2], [1, 2, 3], [0, 2, 4]):
+        with pytest.raises(GraphError, match="indptr must rise from 0 to the number of indices .3."):
+            LSP(k=1, hash="identity").mask(csr(pointers))
+    with pytest.raises(GraphError, match="num_nodes must match the 1 rows of indptr, got 2"):
+        LSP(k=1, hash="identity").mask(csr([0, 3]))
+    with pytest.raises(GraphError, match="must be a valid sparse matrix.*: it has 3 indices and 2 values"):
+        LSP(k=1, hash="identity").mask(csr([0, 1, 3], values=2))
+
+
+def test_a_mask_on_a_device_knows_positions_and_counts():
+    for wanted in (MASK, np.zeros(0, bool), np.ones(4, bool), np.zeros(3, bool)):
+        mask = DeviceMask(torch.from_numpy(wanted), int(wanted.sum()))
+        assert mask.shape == wanted.shape
+        assert mask.positions.tolist() == np.flatnonzero(wanted).tolist()
+        np.testing.assert_array_equal(mask.host, wanted)
+        places = torch.arange(wanted.size + 1)
+        assert kept_before(mask, places).tolist() == offsets(wanted).tolist()
+        assert kept_before(wanted, places).tolist() == offsets(wanted).tolist()
+
+
+def test_a_mask_of_unknown_count_counts_itself():
+    given = torch.from_numpy(MASK)
+    assert mask_of(Kept(mask=given)).count == 3
+    assert mask_of(Kept(mask=given, count=3)).count == 3
+    assert mask_of(Kept(mask=MASK)) is MASK
+
+
+@pytest.mark.parametrize("prefix", [False, True], ids=["positions", "prefix sums"])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.int32, torch.bool, torch.complex64])
+def test_take_by_a_mask_on_a_device_is_indexing(dtype, dim, prefix):
+    values = torch.arange(25).view(5, 5).to(dtype)
+    mask = DeviceMask(torch.from_numpy(MASK), 3)
+    if prefix:
+        mask.before(torch.tensor([5]))
+    for given in (values, values.T):
+        assert torch.equal(take(given, mask, dim), given.index_select(dim, torch.tensor(KEPT)))
+    needs_grad = torch.ones(5, 5, requires_grad=True)
+    assert take(needs_grad, mask, dim).requires_grad
+
+
+def test_a_mask_on_a_device_cuts_numpy_arrays_and_scales_them():
+    mask = DeviceMask(torch.from_numpy(MASK), 3)
+    assert compress(np.arange(5), mask).tolist() == KEPT
+    assert compress(np.arange(10).reshape(5, 2), mask).tolist() == [[0, 1], [4, 5], [6, 7]]
+    np.testing.assert_array_equal(scale(np.ones((3, 2)), torch.tensor([1.0, 2.0, 3.0])), [[1, 1], [2, 2], [3, 3]])
+    kept = Kept(mask=torch.from_numpy(MASK), weight=torch.arange(5.0))
+    assert kept_weights(kept, mask_of(kept)).tolist() == KEPT

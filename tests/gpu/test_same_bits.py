@@ -1,0 +1,100 @@
+"""A real GPU gives the bits of the CPU: its Triton kernels, for graphs of many sizes, and every golden digest.
+
+Compiling a variant of a kernel takes seconds, so there are few pruners here and several graphs for each; the same on
+CPU tensors, with many more pruners, is `tests/device`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gpu_device import DEVICE
+
+# isort: split
+from device_helpers import HOST, any_graph, device_run, numpy_of, result_of, upload
+from golden_graphs import graph_named
+from golden_masks import CONFIGURATIONS, digest_of, known, promised
+
+from lsprune import LSP, Graph, LocalRandom
+from lsprune.hashing import Bins, Projection, Signs, Threshold
+
+PRUNERS = [
+    LSP(k=8),
+    LSP(k=20, attributes=("neighbour",), side="out"),
+    LSP(keep=0.3, self_loops="edge"),
+    LSP(k=3, select="bottom", hash=Bins()),
+    LSP(k=5, hash=Projection(l=0.5, sparsity=3), attributes=("owner", "edge", "neighbour")),
+    LSP(keep=0.5, hash=Signs(bits=3), self_loops="drop"),
+    LSP(k=9, hash=Threshold()),
+    LSP(k=3, hash="identity", weights="degree"),
+    LSP(k=4, hash="signs", weights="similarity", attributes=("neighbour",)),
+    LSP(keep=0.4, hash="identity", weights="jaccard"),
+    LSP(k=2, symmetric="union"),
+    LSP(keep=0.6, hash="identity", symmetric="intersection", pooled=True),
+    LocalRandom(k=3),
+]
+GRAPHS = 10  # for each pruner
+HUB = 1024 * 64 + 777  # more edges than one block of a kernel reads
+
+
+def power_law(edges: int = 200_000, nodes: int = 20_000) -> Graph:
+    """A graph with few nodes of very many edges, one of them above HUB as a target and one as a source."""
+    rng = np.random.default_rng(0)
+    share = (np.arange(nodes) + 10.0) ** -0.8
+    ends = rng.choice(nodes, (2, edges), p=share / share.sum())
+    ends[1, :HUB], ends[0, -HUB:] = 3, 5
+    x = rng.standard_normal((nodes, 24)).astype(np.float32)
+    return Graph.from_edges(ends[:, rng.permutation(edges)], num_nodes=nodes, x=x)
+
+
+@pytest.fixture(scope="module")
+def large() -> Graph:
+    return power_law()
+
+
+def golden() -> list[str]:
+    """Configurations that a GPU can compute."""
+    gpu = [name for name in promised() if CONFIGURATIONS[name][0]().needs.gpu]
+    return [name for name in gpu if CONFIGURATIONS[name][1] != "sparse words"]
+
+
+@pytest.mark.parametrize("fit", [False, True], ids=["as it is", "fitted before"])
+@pytest.mark.parametrize("pruner", PRUNERS, ids=repr)
+def test_random_graphs(pruner, fit):
+    masks = 0
+    for seed in range(GRAPHS):
+        graph = any_graph(np.random.default_rng(seed), edges=(1, 5, 300, 1500, 6000))
+        if graph.bipartite and pruner.symmetric:
+            continue
+        host = result_of(pruner, graph, HOST, fit=fit)
+        assert result_of(pruner, upload(graph, DEVICE), device_run(DEVICE), fit=fit) == host
+        masks += not isinstance(host, str)
+    assert masks
+
+
+@pytest.mark.parametrize("name", golden())
+def test_golden_digests(name):
+    make, graph = CONFIGURATIONS[name]
+    mask = make().mask_graph(upload(graph_named(graph), DEVICE), device_run(DEVICE)).mask
+    assert digest_of(numpy_of(mask)) == known()[name]
+
+
+@pytest.mark.parametrize(
+    "pruner",
+    [
+        LSP(k=8),
+        LSP(k=8, side="out", self_loops="edge"),
+        LSP(keep=0.2, hash="signs"),
+        LSP(k=3, select="bottom"),
+        LSP(k=4, hash="identity", weights="degree"),
+        LSP(k=2, hash="identity", symmetric="union"),
+    ],
+    ids=repr,
+)
+def test_hubs(pruner, large):
+    degrees = [np.bincount(end).max() for end in large.ends()]
+    assert min(degrees) > 1024 * 64
+    host = pruner.mask_graph(large, HOST)
+    there = pruner.mask_graph(upload(large, DEVICE), device_run(DEVICE))
+    np.testing.assert_array_equal(numpy_of(there.mask), host.mask)
+    assert (there.isolated, there.kept) == (host.isolated, int(host.mask.sum()))
