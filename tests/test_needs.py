@@ -25,10 +25,11 @@ def test_what_either_part_needs_both_together_need(flag):
     assert not getattr(Needs() | Needs(), flag)
 
 
-def test_keys_are_a_table_only_if_both_parts_allow_it():
-    table, plain = Needs(key_table=True), Needs()
-    assert (table | table).key_table
-    assert not (table | plain).key_table and not (plain | table).key_table
+@pytest.mark.parametrize("name", ["key_table", "gpu"])
+def test_keys_are_a_table_or_made_on_a_gpu_only_if_both_parts_allow_it(name):
+    able, plain = Needs(**{name: True}), Needs()
+    assert getattr(able | able, name)
+    assert not getattr(able | plain, name) and not getattr(plain | able, name)
 
 
 def test_the_wider_scope_wins_with_its_reason():
@@ -47,6 +48,7 @@ def test_memory_of_edges_adds_up_and_fits_follow_each_other():
 
 
 def test_nothing_is_lost_when_needs_are_combined():
+<<<<<<< HEAD
     full = Needs(**dict.fromkeys(FLAGS, True), key_table=True, scope="graph", reason="all", edge_bytes=3, fit_bytes=5,
                  gpu=True)  # fmt: skip
     assert {f.name for f in dataclasses.fields(Needs)} == {
@@ -55,6 +57,14 @@ def test_nothing_is_lost_when_needs_are_combined():
     nothing = Needs(key_table=True, gpu=True)
     assert full | nothing == nothing | full == full
     assert not (full | Needs()).gpu and not (Needs() | full).gpu
+=======
+    able = {"key_table": True, "gpu": True}
+    full = Needs(**dict.fromkeys(FLAGS, True), **able, scope="graph", reason="all", edge_bytes=3, fit_bytes=5)
+    assert {f.name for f in dataclasses.fields(Needs)} == {
+        *FLAGS, *able, "scope", "reason", "edge_bytes", "fit_bytes",
+    }  # fmt: skip
+    assert full | Needs(**able) == Needs(**able) | full == full
+>>>>>>> gpu-tests-2
 
 
 @pytest.mark.parametrize(

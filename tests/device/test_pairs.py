@@ -8,7 +8,7 @@ from device_helpers import both, device_run, numpy_of, torch
 
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.device.graph import upload
-from lsprune.device.pairs import known_ranks, lexsort, pair_ranks, pair_up
+from lsprune.device.pairs import Pairs, known_ranks, lexsort, pair_ranks, pair_up
 from lsprune.selection import pairs as host_pairs
 from lsprune.selection.choose import NEVER
 
@@ -59,6 +59,19 @@ def test_masks_are_those_of_the_host(make, budget, mode):
         graph = Graph.from_edges(both_ways, num_nodes=9, x=x, ptr=ptr)
         host, device = both(make(**budget, symmetric=mode, self_loops="edge" if seed > 1 else "free"), graph)
         assert device == host
+
+
+@pytest.mark.parametrize("mode", ["union", "intersection"])
+def test_parallel_edges_that_no_step_took_go_with_their_partners(mode, monkeypatch):
+    rng, slots, undecided = np.random.default_rng(5), [], Pairs.undecided
+    monkeypatch.setattr(Pairs, "undecided", lambda *args: slots.append(undecided(*args)) or slots[-1])
+    for seed in range(6):
+        parallel = rng.integers(0, 4, (2, 60))
+        graph = Graph.from_edges(parallel, num_nodes=4, edge_attr=rng.standard_normal((60, 2)))
+        for k in (1, 3, 6):
+            host, device = both(LSP(k=k, seed=seed, symmetric=mode), graph)
+            assert device == host
+    assert any(found.numel() for found in slots) == (mode == "union")
 
 
 def test_an_edge_and_its_reverse_share_their_fate():

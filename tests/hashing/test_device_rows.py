@@ -44,3 +44,14 @@ def test_a_row_that_is_not_finite_is_noted():
     there.parts["neighbour"].rows.values[9, 2] = float("inf")
     part_rows(there)
     assert [int(row) for _, row in there.runtime.faults] == [9]
+
+
+def test_the_largest_values_do_not_wrap_round():
+    graph = random_graph(0, nodes=500, edges=600, dim=1)
+    graph.x[:] *= 1.5  # the largest are clipped, and would be rounded up to 128
+    here, there = views(LSP(k=1, attributes=("neighbour",)), graph)
+    ids = np.arange(500)
+    expected = quantised_rows(here, {"neighbour": ids})
+    assert expected.max() == 127
+    found = joined(there, part_rows(there), {"neighbour": torch.from_numpy(ids)})
+    np.testing.assert_array_equal(numpy_of(found), expected)
