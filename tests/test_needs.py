@@ -48,23 +48,12 @@ def test_memory_of_edges_adds_up_and_fits_follow_each_other():
 
 
 def test_nothing_is_lost_when_needs_are_combined():
-<<<<<<< HEAD
-    full = Needs(**dict.fromkeys(FLAGS, True), key_table=True, scope="graph", reason="all", edge_bytes=3, fit_bytes=5,
-                 gpu=True)  # fmt: skip
-    assert {f.name for f in dataclasses.fields(Needs)} == {
-        *FLAGS, "key_table", "scope", "reason", "edge_bytes", "fit_bytes", "gpu",
-    }  # fmt: skip
-    nothing = Needs(key_table=True, gpu=True)
-    assert full | nothing == nothing | full == full
-    assert not (full | Needs()).gpu and not (Needs() | full).gpu
-=======
     able = {"key_table": True, "gpu": True}
     full = Needs(**dict.fromkeys(FLAGS, True), **able, scope="graph", reason="all", edge_bytes=3, fit_bytes=5)
     assert {f.name for f in dataclasses.fields(Needs)} == {
         *FLAGS, *able, "scope", "reason", "edge_bytes", "fit_bytes",
     }  # fmt: skip
     assert full | Needs(**able) == Needs(**able) | full == full
->>>>>>> gpu-tests-2
 
 
 @pytest.mark.parametrize(
