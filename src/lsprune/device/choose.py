@@ -126,7 +126,7 @@ def _run(
     """Take the steps first+1 .. first+count of all owners."""
     owned, indptr = choice.owned, torch.as_tensor(choice.owned.indptr)
     found, facts = (choice.found, choice.facts) if first == 0 else _counted(indptr, choice, first)
-    starts = constant(_tie_starts(choice.seed, first, 1 if bottom else max(count, 1)), indptr.device)
+    starts = constant(_tie_starts(choice.seed, first), indptr.device)
     neighbour: Any = owned.neighbour
 
     def block(table: Tensor, *, by_slot: bool) -> Block:
@@ -160,7 +160,7 @@ def _run_part(
     loops = None if choice.owned.loops is None else choice.owned.loops[lo:hi]
     found = chooser(indptr, quota, first, ranked=choice.ranked, loops=loops)
     table = _padded(torch.as_tensor(keys.of(lo, hi)))
-    starts = constant(_tie_starts(choice.seed, first, 1 if bottom else max(count, 1)), indptr.device)
+    starts = constant(_tie_starts(choice.seed, first), indptr.device)
     neighbour: Any = choice.owned.neighbour[start:stop]
     bases = None if choice.bases is None else choice.bases[lo:hi]
     block = Block(
@@ -182,6 +182,6 @@ def _padded(table: Tensor) -> Tensor:
     return table.contiguous() if width == wanted else torch.nn.functional.pad(table, (0, wanted - width))
 
 
-def _tie_starts(seed: int, first: int, count: int) -> Array:
-    """Return what the tie hashes of the steps first+1 .. first+count start from: see `reference/ties.py`."""
-    return draw(seed, TIE, np.arange(first + 1, first + count + 1))
+def _tie_starts(seed: int, first: int) -> Array:
+    """Return what the tie hashes of the steps after the first `first` ones start from: see `reference/ties.py`."""
+    return draw(seed, TIE, np.arange(first + 1, first + BLOCK_FUNCTIONS + 1))

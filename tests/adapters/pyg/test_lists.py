@@ -21,8 +21,9 @@ from pyg_helpers import (
 import torch
 from torch_geometric.data import Batch, Data
 
+from lsprune import LocalRandom, prune
 from lsprune.adapters.pyg import find
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, HostWarning
 
 
 def test_list_reads_as_its_batch():
@@ -83,3 +84,10 @@ def test_list_of_unlike_graphs_is_refused(change, message):
     change(graphs)
     with pytest.raises(GraphError, match=message):
         find(graphs).graphs(graphs)
+
+
+def test_a_list_on_a_gpu_is_pruned_on_the_host_and_a_warning_says_so(cpu_is_gpu):
+    expected = prune(several(), LocalRandom(k=1), executor="cpu")
+    with pytest.warns(HostWarning, match="a list of PyG Data or HeteroData has no GPU path"):
+        pruned = prune(several(), LocalRandom(k=1))
+    assert all(same(one, other) for one, other in zip(pruned, expected, strict=True))

@@ -31,6 +31,9 @@ class ListAdapter(Adapter):
                 raise GraphError(f"all graphs of a list must have the same relations, number {place} differs from 0")
         return {key: Graph.concat([relations[key] for relations in graphs]) for key in graphs[0]}
 
+    def device(self, data: Sequence[Any]) -> Any:
+        return _checked_adapter(data[0], 0).device(data[0])
+
     def rebuild(self, data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | tuple[Any, ...]:
         divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
         rebuilt = [

@@ -75,7 +75,9 @@ def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
 def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
     """Return the graph of one store whose tensors are on a device, without a copy."""
     key = connectivity(store)
-    edges, rest = store[key], {"num_nodes": num_nodes, "x": x, "edge_attr": store.get("edge_attr"), "ptr": ptr}
+    edges, rest = store[key], {"num_nodes": num_nodes, "x": x, "edge_attr": store.get("edge_attr")}
+    moved = [None if part is None else part.to(edges.device) for part in (ptr if isinstance(ptr, tuple) else (ptr,))]
+    rest["ptr"] = tuple(moved) if isinstance(ptr, tuple) else moved[0]
     for name in ("x", "edge_attr"):
         both = rest[name] if isinstance(rest[name], tuple) else (rest[name],)
         if any(not isinstance(rows, Tensor) or rows.device != edges.device for rows in both if rows is not None):
