@@ -54,6 +54,7 @@ class Codebook(Family):
         set_whole(self, "words", 1, 1 << 20, "a whole number in [1, 1048576] or None", none=True)
         set_whole(self, "iterations", 1, MOST_WHOLE, "a whole number in [1, 2^63)")
         check_flag("exact", self.exact)
+        object.__setattr__(self, "exact", bool(self.exact))  # numpy's to Python's
 
     def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
         """Say what is wrong with the words of a codebook that was read from a file; empty if nothing."""
