@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 
 import lsprune
 from lsprune.cli import app
+from lsprune.errors import MissingDependency
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -242,7 +243,10 @@ MAP = (DOCS / "architecture.md").read_text()
 def test_every_name_on_the_map_exists(name):
     if name.endswith("_triton"):
         pytest.importorskip("triton")
-    assert resolve(name) is not None
+    try:
+        assert resolve(name) is not None
+    except MissingDependency as error:  # where all optional packages are installed, every name is resolved
+        pytest.skip(str(error))
 
 
 def test_every_module_is_on_the_map():

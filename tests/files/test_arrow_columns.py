@@ -66,7 +66,7 @@ def test_refused(values: pa.ChunkedArray, read: object, message: str) -> None:
 
 
 def test_small_helpers() -> None:
-    batch = pa.record_batch({"a": [3, 1, 2]})
+    batch = pa.record_batch([pa.array([3, 1, 2])], names=["a"])
     for table in (batch, pa.Table.from_batches([batch])):
         assert isinstance(column_of(table, "a"), pa.ChunkedArray)
         assert take_rows(column_of(table, "a"), np.array([1, 2, 0])).to_pylist() == [1, 2, 3]
