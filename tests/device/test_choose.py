@@ -76,9 +76,10 @@ def test_keys_of_edges_are_made_for_some_owners_at_a_time(budget, select, self_l
     ends = [end[(graph.ends()[0] < 10) == (graph.ends()[1] < 10)] for end in graph.ends()]
     several = Graph.from_edges(ends, num_nodes=30, x=graph.x, edge_attr=graph.edge_attr[: ends[0].size], ptr=ptr)
     pruner = LSP(**budget, select=select, self_loops=self_loops)
-    calls, run_part = [], module._run_part
-    monkeypatch.setattr(module, "_run_part", lambda *args: calls.append(1) or run_part(*args))
-    monkeypatch.setattr(module, "EDGE_KEY_BYTES", 8 * 16 * 50)  # fifty slots of sixteen keys
+    calls, part = [], module.Choice.part
+    monkeypatch.setattr(module.Choice, "part", lambda *args: calls.append(1) or part(*args))
+    width = 1 if select == "bottom" else 16
+    monkeypatch.setattr(module, "EDGE_KEY_BYTES", 8 * width * 50)  # fifty slots
     for given in (graph, several):
         host, device = both(pruner, given)
         assert device == host

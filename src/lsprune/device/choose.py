@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from torch import Tensor
 from lsprune.device.owners import DeviceOwned
 from lsprune.graph import Array
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys, NodeKeys
+from lsprune.hashing.device_keys import padded
 from lsprune.kernels.gpu.choose import Block, Chooser, choose_block, chooser
 from lsprune.kernels.gpu.constants import constant
 from lsprune.numeric.random_numbers import TIE, draw
@@ -32,6 +33,8 @@ class Choice:
     ranked: bool
     found: Chooser
     facts: list[int]
+    first: int = 0  # steps before which `found` counts
+    origin: int = 0  # id of the first owner
 
     @classmethod
     def of(
@@ -46,6 +49,17 @@ class Choice:
         if event is not None:
             event.synchronize()
         return cls(owned, quota, bases, seed, ranked, found, facts.tolist()), result
+
+    def part(self, lo: int, hi: int, first: int) -> Choice:
+        """Return the choice of the owners lo..hi alone, after `first` steps."""
+        start, stop = self.owned.bounds(lo, hi)
+        indptr = cast(Any, self.owned.indptr)[lo : hi + 1] - start
+        loops = None if self.owned.loops is None else self.owned.loops[lo:hi]
+        owned = DeviceOwned(indptr, self.owned.neighbour[start:stop], None, loops=loops)
+        quota = self.quota if isinstance(self.quota, int) else self.quota[lo:hi]
+        bases = None if self.bases is None else self.bases[lo:hi]
+        found = chooser(indptr, quota, first, ranked=self.ranked, loops=loops)
+        return Choice(owned, quota, bases, self.seed, self.ranked, found, found.facts.tolist(), first, lo)
 
     @property
     def exists(self) -> bool:
@@ -93,9 +107,10 @@ def choose(
         stop: stop(ranks) may end the work early, after any block of steps.
     """
     slots, device = int(choice.owned.neighbour.shape[0]), torch.as_tensor(choice.owned.indptr).device
-    taken = torch.zeros(slots, dtype=torch.int32, device=device) if choice.ranked else torch.ones(
-        slots, dtype=torch.uint8, device=device
-    )  # fmt: skip
+    if choice.ranked:
+        taken = torch.zeros(slots, dtype=torch.int32, device=device)
+    else:
+        taken = torch.ones(slots, dtype=torch.uint8, device=device)
     if source.bottom:
         keys = first_keys or source.keys(0, 1, 1)  # even if no owner has a choice, for errors that depend on no choice
         if choice.exists:
@@ -124,62 +139,44 @@ def _run(
     choice: Choice, keys: Keys | None, source: KeySource, first: int, count: int, taken: Tensor, *, bottom: bool = False
 ) -> None:
     """Take the steps first+1 .. first+count of all owners."""
-    owned, indptr = choice.owned, torch.as_tensor(choice.owned.indptr)
-    found, facts = (choice.found, choice.facts) if first == 0 else _counted(indptr, choice, first)
-    starts = constant(_tie_starts(choice.seed, first), indptr.device)
-    neighbour: Any = owned.neighbour
+    steps = _Steps(source, first, count, bottom)
+    if keys is None:  # no step to take, and so no key
+        keys = NodeKeys(cast(Any, torch.zeros((1, 8), dtype=torch.int32, device=taken.device)))
+    if isinstance(keys, NodeKeys):
+        steps.take(choice, cast(Any, keys.table), taken, by_slot=False)
+        return
+    owned, owners = choice.owned, int(choice.owned.indptr.shape[0]) - 1
+    width = 1 if bottom else 8 if count <= 8 else BLOCK_FUNCTIONS
+    for lo, hi in owned.blocks(EDGE_KEY_BYTES // (8 * width)):  # keys of all edges may need too much memory
+        part = choice if (lo, hi) == (0, owners) else choice.part(lo, hi, first)
+        start, stop = owned.bounds(lo, hi)
+        table: Any = keys.of(lo, hi)
+        steps.take(part, table if bottom else padded(table), taken[start:stop], by_slot=True)
 
-    def block(table: Tensor, *, by_slot: bool) -> Block:
-        return Block(
-            indptr, neighbour, table[:, :1].contiguous() if bottom else table, by_slot, choice.quota, first, count,
-            choice.bases, source.ties, starts, taken, choice.ranked, bottom, source.repeats, owned.loops,
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """A block of steps, and where its keys come from."""
+
+    source: KeySource
+    first: int
+    count: int
+    bottom: bool
+
+    def take(self, choice: Choice, table: Tensor, taken: Tensor, *, by_slot: bool) -> None:
+        """Take these steps with the keys of a table."""
+        owned, indptr = choice.owned, cast(Any, choice.owned.indptr)
+        found, facts = choice.found, choice.facts
+        if self.first != choice.first:
+            found = chooser(indptr, choice.quota, self.first, ranked=choice.ranked, loops=owned.loops)
+            facts = found.facts.tolist()
+        block = Block(
+            indptr, cast(Any, owned.neighbour), table[:, :1].contiguous() if self.bottom else table, by_slot,
+            choice.quota, self.first, self.count, choice.bases, self.source.ties,
+            constant(_tie_starts(choice.seed, self.first), indptr.device), taken, choice.ranked, self.bottom,
+            self.source.repeats, owned.loops, choice.origin,
         )  # fmt: skip
-
-    if keys is None:
-        choose_block(block(torch.zeros((1, 8), dtype=torch.int32, device=indptr.device), by_slot=False), found, facts)
-    elif isinstance(keys, NodeKeys):
-        choose_block(block(torch.as_tensor(keys.table), by_slot=False), found, facts)
-    else:
-        slots = max(EDGE_KEY_BYTES // (8 * max(count, 8)), 1)
-        ranges = list(owned.blocks(slots))
-        if len(ranges) <= 1:
-            table = _padded(torch.as_tensor(keys.of(0, indptr.shape[0] - 1)))
-            choose_block(block(table, by_slot=True), found, facts)
-            return
-        for lo, hi in ranges:
-            _run_part(choice, keys, source, first, count, taken, lo, hi, bottom)
-
-
-def _run_part(
-    choice: Choice, keys: Any, source: KeySource, first: int, count: int, taken: Tensor, lo: int, hi: int, bottom: bool
-) -> None:
-    """Take the steps of the owners lo..hi alone: keys of all edges would need too much memory."""
-    start, stop = choice.owned.bounds(lo, hi)
-    indptr = torch.as_tensor(choice.owned.indptr)[lo : hi + 1] - start
-    quota = choice.quota if isinstance(choice.quota, int) else choice.quota[lo:hi]
-    loops = None if choice.owned.loops is None else choice.owned.loops[lo:hi]
-    found = chooser(indptr, quota, first, ranked=choice.ranked, loops=loops)
-    table = _padded(torch.as_tensor(keys.of(lo, hi)))
-    starts = constant(_tie_starts(choice.seed, first), indptr.device)
-    neighbour: Any = choice.owned.neighbour[start:stop]
-    bases = None if choice.bases is None else choice.bases[lo:hi]
-    block = Block(
-        indptr, neighbour, table[:, :1].contiguous() if bottom else table, True, quota, first, count, bases,
-        source.ties, starts, taken[start:stop], choice.ranked, bottom, source.repeats, loops, lo,
-    )  # fmt: skip
-    choose_block(block, found, found.facts.tolist())
-
-
-def _counted(indptr: Tensor, choice: Choice, first: int) -> tuple[Chooser, list[int]]:
-    found = chooser(indptr, choice.quota, first, ranked=choice.ranked, loops=choice.owned.loops)
-    return found, found.facts.tolist()
-
-
-def _padded(table: Tensor) -> Tensor:
-    """Return keys of edges with 8 or 16 columns, as the kernels want them."""
-    width = table.shape[1]
-    wanted = 8 if width <= 8 else 16
-    return table.contiguous() if width == wanted else torch.nn.functional.pad(table, (0, wanted - width))
+        choose_block(block, found, facts)
 
 
 def _tie_starts(seed: int, first: int) -> Array:

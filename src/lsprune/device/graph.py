@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -84,7 +84,7 @@ def from_tensors(
     compressed = indptr is not None
     return DeviceGraph(
         source=source, target=target,
-        indptr=_array(indptr.long()) if indptr is not None else None, rows=rows if compressed else None,
+        indptr=cast(Any, indptr.long()) if indptr is not None else None, rows=rows if compressed else None,
         num_sources=counts[0], num_targets=counts[1], bipartite=bipartite, undirected=undirected,
         x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
         edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"),
@@ -164,11 +164,6 @@ def memory_errors() -> Iterator[None]:
     except torch.OutOfMemoryError as error:
         reason = str(error).partition(". GPU")[0]
         raise NoGpuPath(f"the GPU has too little memory ({reason})") from None
-
-
-def _array(tensor: Any) -> Array:
-    """Return the tensor as what the fields of `Graph` are declared to hold."""
-    return tensor  # type: ignore[no-any-return]
 
 
 def _ids(ids: Tensor) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ def to_mask(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, self_loops: s
         mask = ends[0] == ends[1]
     else:
         mask = torch.zeros(graph.num_edges, dtype=torch.bool, device=graph.device)
-    scatter_taken(taken, _any(owned.edge), mask)
+    scatter_taken(taken, cast(Any, owned.edge), mask)
     result: Tensor = mask
     return result
 
@@ -42,7 +42,7 @@ def isolated_nodes(
     if graph.bipartite:
         return torch.zeros((), dtype=torch.int64, device=graph.device)
     if owners_keep and not (loops_count(rules.self_loops, bipartite=False) and graph.facts.loops):
-        return count_isolated(_any(owned.indptr), _any(owned.neighbour), taken)
+        return count_isolated(cast(Any, owned.indptr), cast(Any, owned.neighbour), taken)
     owner: Any
     neighbour: Any
     owner, neighbour = oriented(rules.side, *graph.ends())
@@ -57,7 +57,3 @@ def _marked(owner: Tensor, neighbour: Tensor, which: Tensor, nodes: int) -> Tens
     for ends in (owner, neighbour):
         marks[torch.where(which, ends.long(), nodes)] = True
     return marks[:nodes]
-
-
-def _any(value: Any) -> Any:
-    return value

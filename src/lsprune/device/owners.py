@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -75,7 +75,7 @@ def group(graph: DeviceGraph, rules: SelectionRules, *, loops_may_stay: bool = F
     owners = graph.num_owners(rules.side)
     if graph.rows == oriented(rules.side, "source", "target")[0] and not without:
         neighbour: Any = oriented(rules.side, graph.source, graph.target)[1]
-        return DeviceOwned(_any(graph.indptr), neighbour, None, loops=loops)
+        return DeviceOwned(cast(Any, graph.indptr), neighbour, None, loops=loops)
     owner: Any
     owner, neighbour = oriented(rules.side, *graph.ends())
     edge: Any = None
@@ -87,11 +87,7 @@ def group(graph: DeviceGraph, rules: SelectionRules, *, loops_may_stay: bool = F
         owner, order = torch.sort(owner.int(), stable=True)
         neighbour, edge = neighbour.int()[order], order if edge is None else edge[order]
     indptr = torch._convert_indices_from_coo_to_csr(owner.contiguous(), owners, out_int32=False)
-    return DeviceOwned(_any(indptr), _any(neighbour), edge, loops=loops)
-
-
-def _any(value: Any) -> Any:
-    return value
+    return DeviceOwned(cast(Any, indptr), cast(Any, neighbour), edge, loops=loops)
 
 
 def node_base(ptr: Any, nodes: int) -> Tensor | None:

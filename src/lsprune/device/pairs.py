@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -99,7 +99,7 @@ def symmetric_choice(
     indptr: Any = owned.indptr
     owner: Any = owned.owners(0, indptr.shape[0] - 1)
     degree, nodes, device = indptr.diff(), graph.num_nodes, graph.device
-    blank = pair_up(owner, _any(owned.neighbour), nodes)
+    blank = pair_up(owner, cast(Any, owned.neighbour), nodes)
 
     def ranks(quota: Tensor | int, stop: Callable[[Tensor], bool] | None = None) -> Tensor:
         choice, _ = Choice.of(owned, quota, bases, rules.seed, ranked=True)
@@ -168,7 +168,3 @@ def _best_pairs(
     kept = torch.zeros(pairs.count, dtype=torch.bool, device=rank.device)
     kept[pair[place < target[of_pair[pair]]]] = True
     return kept
-
-
-def _any(value: Any) -> Any:
-    return value

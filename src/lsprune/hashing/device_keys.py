@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -88,7 +88,7 @@ def of_sums(view: View, tables: Mapping[str, Tensor], edge: Tensor | None, finis
         sums, index = tables["neighbour"], view.parts["neighbour"].index
         size = max(CHUNK_SUMS // max(sums.shape[1], 1), 1)
         finished = torch.cat([finish(sums[lo : lo + size]) for lo in range(0, max(sums.shape[0], 1), size)])
-        return NodeKeys(_array(padded(finished if index is None else finished[torch.as_tensor(index).long()])))
+        return NodeKeys(cast(Any, padded(finished if index is None else finished[torch.as_tensor(index).long()])))
 
     def keys_of_owners(lo: int, hi: int) -> Array:
         start, stop = view.owned.bounds(lo, hi)
@@ -118,11 +118,6 @@ def _of_edges(view: View, tables: dict[str, Tensor]) -> Tensor | None:
         return None
     index = view.parts["edge"].index
     return table if index is None else table[torch.as_tensor(index).long()]
-
-
-def _array(tensor: Any) -> Array:
-    """Return the tensor as what keys are declared to hold."""
-    return tensor  # type: ignore[no-any-return]
 
 
 def of_signatures(

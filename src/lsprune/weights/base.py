@@ -104,7 +104,7 @@ class Weight(ABC):
         """Return log2 of values; raise GraphError unless all are > 0 and finite."""
         refusal = GraphError(f"weights={self!r} must be > 0 and finite in float32")
         if view.device is not None:
-            logs: Array | None = _on_device().log2_of_floats(values)
+            logs: Array | None = on_device().log2_of_floats(values)
             if logs is None:
                 raise refusal
             return logs
@@ -148,7 +148,7 @@ def _scaled(logs: Array, power: int, unit: int) -> Array:
     return product
 
 
-def _on_device() -> Any:
+def on_device() -> Any:
     """Return the module with the same functions for tensors; it imports torch."""
     return import_module("lsprune.weights.device_logs")
 
@@ -163,7 +163,7 @@ def log2_of_floats(values: Array, runtime: Runtime) -> Array:
 def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
     """Add the offsets to the keys of `count` functions."""
     if view.device is not None:
-        added: Keys = _on_device().add_offsets(keys, view, offsets, count)
+        added: Keys = on_device().add_offsets(keys, view, offsets, count)
         return added
     owned = view.owned
     if isinstance(keys, NodeKeys) and offsets.of_neighbour is not None:

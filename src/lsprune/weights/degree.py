@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from lsprune.hashing.keys import in_blocks
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import log2
-from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.base import PerEdge, Weight, on_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +39,7 @@ class Degree(Weight):
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of each neighbour's degree."""
         if view.device is not None:
-            return PerEdge(of_neighbour=import_module("lsprune.weights.device_logs").degree_logs(view))
+            return PerEdge(of_neighbour=on_device().degree_logs(view))
         degree = view.owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
         return PerEdge(
             of_neighbour=in_blocks(

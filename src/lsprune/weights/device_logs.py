@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -67,7 +67,7 @@ def add_offsets(keys: Keys, view: View, offsets: Any, count: int) -> Keys:
     """Add offsets to the keys of `count` functions; see `weights.base.add_offsets`."""
     if isinstance(keys, NodeKeys) and offsets.of_neighbour is not None:
         table: Any = keys.table
-        return NodeKeys(_array(padded(table.long() + offsets.of_neighbour[:, None])))
+        return NodeKeys(cast(Any, padded(table.long() + offsets.of_neighbour[:, None])))
 
     def keys_of_owners(lo: int, hi: int) -> Any:
         start, stop = view.owned.bounds(lo, hi)
@@ -79,7 +79,3 @@ def add_offsets(keys: Keys, view: View, offsets: Any, count: int) -> Keys:
         return keys.of(lo, hi) + extra[:, None]
 
     return EdgeKeys(keys_of_owners)
-
-
-def _array(tensor: Any) -> Any:
-    return tensor

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +15,7 @@ from lsprune.hashing.base import View
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import log2
-from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.base import PerEdge, Weight, on_device
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +42,7 @@ class Jaccard(Weight):
         if graph.bipartite:
             raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
         if view.device is not None:
-            device = import_module("lsprune.weights.device_logs")
-            return PerEdge(of_slot=device.jaccard_logs(view, graph.num_nodes))
+            return PerEdge(of_slot=on_device().jaccard_logs(view, graph.num_nodes))
         common, union = overlaps(view.owned, graph.num_nodes, view.runtime, closed=True)
         sizes, index = np.unique(np.concatenate([common, union]), return_inverse=True)
         logs = log2(sizes, view.runtime)[index]

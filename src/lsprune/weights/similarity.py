@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import ClassVar
 
 from lsprune.errors import ConstantWarning, warn
@@ -15,7 +14,7 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
 from lsprune.numeric.weighted_sampling import FRACTION_BITS
-from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.base import PerEdge, Weight, on_device
 from lsprune.weights.surroundings import COSINE_BITS, SIMILARITY_ROLE, cosines, node_part, node_rows, surroundings
 
 DOUBLINGS = 16  # how often the weight doubles from cosine 0 to cosine 1
@@ -61,8 +60,7 @@ class Similarity(Weight):
         """Return 16 times the cosine of the surroundings of owner and neighbour, for every slot."""
         part = node_part(graph, side, view.seed, scale=scales[SIMILARITY_ROLE])
         if view.device is not None:
-            device = import_module("lsprune.weights.device_logs")
-            cosine = device.cosines(view, part, scales[SIMILARITY_ROLE])
+            cosine = on_device().cosines(view, part, scales[SIMILARITY_ROLE])
             return PerEdge(of_slot=(cosine << (FRACTION_BITS - COSINE_BITS)) * DOUBLINGS)
         rows = node_rows(view, part, scales[SIMILARITY_ROLE])
         similarity = cosines(surroundings(rows, view.owned, view.runtime), view.owned, view.runtime)

@@ -13,7 +13,7 @@ from lsprune.kernels.gpu.choose import Block, Chooser
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 def find(*args, **options) -> Chooser:

@@ -14,7 +14,7 @@ LISTS, ROWS = edge_lists(), rows_of_lengths()
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 @pytest.fixture(params=[1, kernels.PROGRAMS])

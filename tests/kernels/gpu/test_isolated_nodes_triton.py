@@ -11,7 +11,7 @@ from lsprune.kernels.gpu.isolated_nodes_triton import BLOCK, count_isolated
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 @runs

@@ -19,7 +19,7 @@ from lsprune.kernels.gpu.masking_triton import (
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 def random_mask(size: int, share: float = 0.4) -> np.ndarray:

@@ -12,7 +12,7 @@ from lsprune.kernels.gpu import nearest_words as kernel
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="torch finds no CUDA device here")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 def check(x: np.ndarray, columns: int, functions: int, width: int, exponent: int = 9) -> None:

@@ -11,7 +11,7 @@ from lsprune.numeric.random_numbers import mix64
 
 @elsewhere
 def test_in_the_interpreter():
-    run_interpreted(__file__)
+    assert run_interpreted(__file__) == 0
 
 
 @runs
