@@ -15,10 +15,10 @@ SRC = TESTS.parent / "src" / "lsprune"
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
     "_version", "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "numeric.random_numbers",
-    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.graph", "common_neighbours", "adapters",
-    "files", "attributes", "needs", "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights",
-    "selection", "device", "pruners", "baselines", "measure", "plugins", "api", "__init__", "pyg", "outofcore", "spark",
-    "lab", "cli", "__main__",
+    "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
+    "device.graph", "common_neighbours", "adapters", "files", "attributes", "needs", "numeric.quantisation",
+    "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners", "baselines", "measure",
+    "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {

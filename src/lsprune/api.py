@@ -7,6 +7,7 @@ was not fitted, makes keys and selects; see `pruners.contract`), rebuild an obje
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lsprune import adapters
@@ -56,6 +57,7 @@ def prune(
     pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
 
     def pruned(graphs: Mapping[Any, Graph], run: Runtime) -> Any:
+        run = replace(run, waiting=[])  # a device need not be waited for before the result is built
         results = relation_masks(graphs, pruner, reverse or {}, run)
         masks = own_arrays(adapter, data, results.masks)
         factors = {
@@ -69,7 +71,8 @@ def prune(
         }
         with thread_pool.using(run.threads):  # arrays are cut in parallel, without a `threads` argument
             result = adapter.rebuild(data, kept)
-        _warn_isolated(results.isolated)
+        late = run.catch_up()
+        _warn_isolated(results.isolated + (late if None in masks else 0))
         return (result, adapter.masks(data, masks)) if return_mask else result
 
     return where_it_is(adapter, data, pruners, threads, executor, pruned)

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
-from device_helpers import numpy_of, torch
+from device_helpers import device_run, numpy_of, torch
 
 from graphs import random_graph
-from lsprune import Graph, GraphError
+from lsprune import Graph, GraphError, LocalRandom
 from lsprune.device import graph as module
-from lsprune.device.graph import default_device, from_tensors, memory_errors, sorted_by_owner, upload
+from lsprune.device.graph import default_device, from_tensors, is_undirected, sorted_by_owner, upload, working_on
 from lsprune.errors import NoGpuPath
 from lsprune.graph import Grouped
 from lsprune.kernels import runtime
@@ -58,9 +58,6 @@ def test_facts_are_those_of_the_edges():
     graph = coo(num_nodes=4)
     assert graph.facts.loops == 2 and graph.loops_of.tolist() == [0, 1, 1, 0]
     assert (graph.facts.highest_source, graph.facts.highest_target, graph.facts.lowest_source) == (2, 2, 0)
-    assert graph.facts.balance != 0
-    assert coo([[0, 1, 2, 1], [1, 0, 1, 2]]).facts.balance == 0  # every edge has its reverse
-    assert coo([[0, 1, 0, 2], [1, 0, 1, 2]]).facts.balance != 0  # one twice in one direction
     rows = csr(num_nodes=3)
     assert rows.facts.loops == 2 and rows.loops_of.tolist() == [1, 0, 1]
 
@@ -71,8 +68,22 @@ def test_facts_of_compressed_rows_are_those_of_their_edges(rows):
     expanded = from_tensors(graph.ends(), num_nodes=3)
     for name in ("loops", "lowest_source", "highest_source", "lowest_target", "highest_target"):
         assert getattr(graph.facts, name) == getattr(expanded.facts, name)
-    assert (graph.facts.balance - expanded.facts.balance) % 2**64 == 0
     assert graph.loops_of.tolist() == expanded.loops_of.tolist()
+
+
+def test_a_graph_is_undirected_if_every_edge_has_its_reverse():
+    assert is_undirected(coo([[0, 1, 2, 1], [1, 0, 1, 2]]))
+    assert not is_undirected(coo([[0, 1, 0, 2], [1, 0, 1, 2]]))  # one twice in one direction
+    ring = {"indptr": torch.arange(0, 9, 2), "indices": torch.tensor([1, 3, 0, 2, 1, 3, 0, 2]), "rows": "source"}
+    assert is_undirected(from_tensors(**ring, num_nodes=4))
+    assert not is_undirected(csr(num_nodes=3))
+
+
+@pytest.mark.parametrize("options", [{"k": 1}, {"k": 1, "self_loops": "drop"}, {"keep": 0.5}])
+def test_rows_that_are_taken_before_their_entries_are_checked_are_checked_all_the_same(options):
+    wrong = csr(others=[0, 1, 7, 0, 2], num_nodes=3)
+    with pytest.raises(GraphError, match=r"source ids must be in \[0, 3\), got 7 at edge 2"):
+        LocalRandom(**options).mask_graph(wrong, device_run())
 
 
 def test_the_order_of_the_edges_is_known():
@@ -122,7 +133,7 @@ def test_errors_are_those_of_the_host(name):
     if name == "no offsets":
         tensors["ptr"] = tensors["ptr"].long()
     with pytest.raises(GraphError) as device:
-        from_tensors(tuple(torch.from_numpy(np.array(ends))), **tensors)
+        from_tensors(tuple(torch.from_numpy(np.array(ends))), **tensors).ends()
     assert str(device.value) == str(host.value)
 
 
@@ -133,7 +144,7 @@ def test_pointers_that_do_not_rise_to_the_number_of_entries_are_refused(pointers
     with pytest.raises(GraphError, match="indptr must rise from 0 to the number of indices .5.") as device:
         from_tensors(
             indptr=torch.tensor(pointers, dtype=torch.int64), indices=torch.tensor(OTHERS), rows="target", num_nodes=3
-        )
+        ).ends()
     assert str(host.value).startswith(str(device.value))
 
 
@@ -145,7 +156,7 @@ def test_compressed_rows_must_be_the_nodes():
     assert str(device.value) == str(host.value) == "num_nodes must match the 3 rows of indptr, got 5"
     assert csr(num_nodes=(9, 3)).num_sources == 9
     with pytest.raises(GraphError, match=r"source ids must be in \[0, 2\), got 2 at edge 2"):
-        csr(num_nodes=(2, 3))
+        csr(num_nodes=(2, 3)).ends()
 
 
 def test_what_torch_cannot_compute_with_has_no_gpu_path(monkeypatch):
@@ -218,8 +229,8 @@ def test_too_little_memory_is_no_gpu_path():
         pytest.raises(
             NoGpuPath, match="^the GPU has too little memory .CUDA out of memory. Tried to allocate 2.00 GiB.$"
         ),
-        memory_errors(),
+        working_on(torch.device("cpu")),
     ):
         raise torch.OutOfMemoryError(text)
-    with pytest.raises(RuntimeError, match="another"), memory_errors():
+    with pytest.raises(RuntimeError, match="another"), working_on(torch.device("cpu")):
         raise RuntimeError("another")

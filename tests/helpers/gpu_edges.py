@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lsprune.kernels import reference
+from lsprune.kernels.gpu.edge_facts import EdgeFacts
 from lsprune.kernels.gpu.splitmix import signed
 
 
@@ -30,16 +31,27 @@ def edge_lists() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-def defined_facts(s: np.ndarray, t: np.ndarray) -> list[int]:
-    """The numbers of EdgeFacts."""
-    balance = signed(reference.reverse_balance(s, t, 0, len(s)))
-    ends = [int(value) for value in (s.min(), s.max(), t.min(), t.max())]
-    return [*ends, int((s == t).sum()), balance, int((s[1:] < s[:-1]).sum()), int((t[1:] < t[:-1]).sum())]
+def defined_facts(s: np.ndarray, t: np.ndarray) -> EdgeFacts:
+    """The facts about edges; of the lowest ids only the sign is used: they are halved."""
+    ends = [int(value) for end in (s, t) for value in (min(int(end.min()), 0) >> 1, end.max())]
+    falls = [bool((end[1:] < end[:-1]).any()) for end in (s, t)]
+    return EdgeFacts(*ends, int((s == t).sum()), not falls[0], not falls[1])
+
+
+def defined_balance(s: np.ndarray, t: np.ndarray) -> int:
+    """A number that is 0 if every edge has its reverse."""
+    return signed(reference.reverse_balance(s, t, 0, len(s)))
 
 
 def defined_loops(s: np.ndarray, t: np.ndarray, nodes: int) -> list[int]:
     """The self-loops of each node."""
     return [int(((s == t) & (s == node)).sum()) for node in range(nodes)]
+
+
+def defined_row_facts(indptr: np.ndarray, other: np.ndarray) -> list[int]:
+    """The numbers of `row_facts`, for ids of rows."""
+    lengths, row = np.diff(indptr), np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    return [0, int(other.max()) + 1, int((row == other).sum()), 0, len(other), 0, int((lengths[other] == 0).sum())]
 
 
 def rows_of_lengths() -> dict[str, np.ndarray]:

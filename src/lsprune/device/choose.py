@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.device.owners import DeviceOwned
+from lsprune.device.transfers import Transfer
 from lsprune.graph import Array
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys, NodeKeys
 from lsprune.hashing.device_keys import padded
-from lsprune.kernels.gpu.choose import Block, Chooser, choose_block, chooser
+from lsprune.kernels.gpu.choose import MAX_FACTS, Block, Chooser, choose_block, chooser
 from lsprune.kernels.gpu.constants import constant
 from lsprune.numeric.random_numbers import TIE, draw
 from lsprune.selection.choose import KeySource
@@ -39,16 +42,19 @@ class Choice:
     @classmethod
     def of(
         cls, owned: DeviceOwned, quota: Tensor | int, bases: Tensor | None, seed: int, *, ranked: bool,
-        meanwhile: Callable[[], Any] = lambda: None,
+        numbers: GraphNumbers | None = None, meanwhile: Callable[[], Any] = lambda: None,
     ) -> tuple[Choice, Any]:  # fmt: skip
-        """Count the owners with a choice. `meanwhile` is called before the numbers are waited for."""
+        """Count the owners with a choice, with the numbers of the graph where those are free.
+
+        `meanwhile` is called before the numbers are waited for.
+        """
         indptr: Any = owned.indptr
-        found = chooser(indptr, quota, 0, ranked=ranked, loops=owned.loops)
-        facts, event = _to_host(found.facts)
+        area = None if numbers is None else numbers.take_choices()
+        found = chooser(indptr, quota, 0, ranked=ranked, loops=owned.loops, facts=area)
+        begun = Transfer(found.facts) if area is None or numbers is None else numbers.begin_both()
         result = meanwhile()
-        if event is not None:
-            event.synchronize()
-        return cls(owned, quota, bases, seed, ranked, found, facts.tolist()), result
+        facts = begun.numbers()[-MAX_FACTS:][: found.facts.shape[0]]
+        return cls(owned, quota, bases, seed, ranked, found, facts), result
 
     def part(self, lo: int, hi: int, first: int) -> Choice:
         """Return the choice of the owners lo..hi alone, after `first` steps."""
@@ -84,17 +90,6 @@ class Choice:
         degree = torch.as_tensor(self.owned.indptr).diff()
         limited = torch.minimum(self.quota, degree) if self.ranked else self.quota * (degree > self.quota)
         return int(limited.max()) if limited.numel() else 0
-
-
-def _to_host(values: Tensor) -> tuple[Tensor, Any]:
-    """Begin to copy a tensor to the host; return it with the event to wait for."""
-    if not values.is_cuda:
-        return values, None
-    host = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
-    host.copy_(values, non_blocking=True)
-    event = torch.cuda.Event()  # type: ignore[no-untyped-call]
-    event.record()
-    return host, event
 
 
 def choose(
@@ -179,6 +174,9 @@ class _Steps:
         choose_block(block, found, facts)
 
 
+@lru_cache(maxsize=64)
 def _tie_starts(seed: int, first: int) -> Array:
     """Return what the tie hashes of the steps after the first `first` ones start from: see `reference/ties.py`."""
-    return draw(seed, TIE, np.arange(first + 1, first + BLOCK_FUNCTIONS + 1))
+    starts = draw(seed, TIE, np.arange(first + 1, first + BLOCK_FUNCTIONS + 1))
+    starts.setflags(write=False)
+    return starts

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import plain
-from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, row_facts
+from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
 _FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch can store and hardly compute with
@@ -22,14 +24,24 @@ _FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DeviceGraph(Graph):
-    """A `Graph` with tensors instead of arrays; build one with `from_tensors` or `upload`."""
+    """A `Graph` with tensors instead of arrays; build one with `from_tensors` or `upload`.
+
+    Until `facts` was asked for, ids may be out of range: `ends` and `device.owners.group` ask for it.
+    """
 
     device: Any
-    facts: EdgeFacts
+    checked_facts: Callable[[], EdgeFacts]  # waits for the facts, and raises GraphError for ids out of range
+    numbers: GraphNumbers
     loops_of: Any = None  # [nodes] int32, self-loops of each node; None where nodes were not numbered before
+
+    @cached_property
+    def facts(self) -> EdgeFacts:
+        """What is known of the edges; GraphError if they are not valid."""
+        return self.checked_facts()
 
     def ends(self) -> tuple[Array, Array]:
         """Return sources and targets, `[E]` each; compressed rows are expanded."""
+        self.facts  # noqa: B018  # checks the ids
         if self.indptr is None:
             return super().ends()
         other: Any = self.target if self.rows == "source" else self.source
@@ -56,30 +68,44 @@ def from_tensors(
 ) -> DeviceGraph:
     """Build a graph from tensors on one device: COO `ends`, or compressed `rows` with `indptr` and `indices`.
 
-    The other arguments are those of `Graph.from_edges`. Facts are read in one transfer, which waits for the device.
+    The other arguments are those of `Graph.from_edges`. Facts are read in one transfer, which is begun here. It is
+    waited for here if the edges alone say how many nodes there are.
     """
     bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
     source: Any
     target: Any
-    loops_of: Any
     if indptr is not None:
         assert indices is not None
         indices = _ids(indices)
-        loops_of = torch.zeros(max(indptr.shape[0] - 1, 0), dtype=torch.int32, device=indices.device)
-        facts = _facts_of_rows(indptr, indices, rows, loops_of)
+        if not indptr.numel():
+            raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got []")
+        numbers = GraphNumbers(indptr.shape[0] - 1, indices.device)
+        row_facts(indptr, indices, numbers.loops_of, numbers.facts)
         source, target = (None, indices) if rows == "source" else (indices, None)
         known: Any = indices
     else:
         assert ends is not None
         source, target = (_ids(end) for end in ends)
-        loops_of = torch.zeros(_expected_nodes(num_nodes, x), dtype=torch.int32, device=source.device)
-        facts = EdgeFacts(*edge_facts(source, target, loops_of).tolist())
+        numbers = GraphNumbers(_expected_nodes(num_nodes, x), source.device)
+        edge_facts(source, target, numbers.loops_of, numbers.facts)
+        numbers.begin()
         known = source
+
+    def read() -> EdgeFacts:
+        if indptr is None or indices is None:
+            return EdgeFacts.of_edges(numbers.read_facts())
+        return _facts_of_rows(numbers.read_facts(), int(indptr.shape[0]) - 1, int(indices.shape[0]), rows)
+
     x_source, x_target = x if bipartite and x is not None else (x, x)
-    counts = _counts(num_nodes, (x_source, x_target), facts, bipartite)
+    counts = _counts(num_nodes, (x_source, x_target), read, bipartite)
     if indptr is not None and counts[0 if rows == "source" else 1] != indptr.shape[0] - 1:
         raise GraphError(f"num_nodes must match the {indptr.shape[0] - 1} rows of indptr, got {num_nodes}")
-    _check_ids(facts, counts, (source, target))
+
+    def checked() -> EdgeFacts:
+        facts = read()
+        _check_ids(facts, counts, (source, target))
+        return facts
+
     ptrs = ptr if isinstance(ptr, tuple) else (ptr, ptr)
     compressed = indptr is not None
     return DeviceGraph(
@@ -89,7 +115,8 @@ def from_tensors(
         x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
         edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"),
         source_ptr=_offsets(ptrs[0], counts[0]), target_ptr=_offsets(ptrs[1], counts[1]),
-        device=known.device, facts=facts, loops_of=None if bipartite or loops_of.shape[0] != counts[0] else loops_of,
+        device=known.device, checked_facts=checked, numbers=numbers,
+        loops_of=None if bipartite or numbers.loops_of.shape[0] != counts[0] else numbers.loops_of,
     )  # fmt: skip
 
 
@@ -100,19 +127,17 @@ def _expected_nodes(num_nodes: Any, x: Any) -> int:
     return int(num_nodes) if num_nodes is not None else int(x.shape[0]) if x is not None else 0
 
 
-def _facts_of_rows(indptr: Tensor, indices: Tensor, rows: str, loops_of: Tensor) -> EdgeFacts:
+def _facts_of_rows(numbers: list[int], height: int, entries: int, rows: str) -> EdgeFacts:
     """Return the facts of compressed rows; raise GraphError unless pointers rise from 0 to the number of entries."""
-    if not indptr.numel():
-        raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got []")
-    low, high, loops, balance, start, stop, falling = row_facts(indptr, indices, loops_of).tolist()
-    if start != 0 or stop != indices.shape[0] or falling:
-        raise GraphError(f"indptr must rise from 0 to the number of indices ({indices.shape[0]})")
-    last = indptr.shape[0] - 2
-    own, other = ((0, last), (low, high))
-    first, second = (own, other) if rows == "source" else (other, own)
-    balance = balance if rows == "source" else -balance
-    unsorted = (int(rows != "source"), int(rows != "target"))
-    return EdgeFacts(first[0], first[1], second[0], second[1], loops, balance, *unsorted)
+    if numbers[3:6] != [0, entries, 0]:
+        raise GraphError(f"indptr must rise from 0 to the number of indices ({entries})")
+    return EdgeFacts.of_rows(numbers, height, rows)
+
+
+def is_undirected(graph: DeviceGraph) -> bool:
+    """Return whether every edge has its reverse (wrong with probability 2^-64); one more pass over the edges."""
+    ends: Any = graph.ends()
+    return int(reverse_balance(*ends)) == 0
 
 
 def upload(graph: Graph, device: Any) -> DeviceGraph:
@@ -135,9 +160,13 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
         "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip
-    loops_of = torch.zeros(0 if graph.bipartite else graph.num_nodes, dtype=torch.int32, device=source.device)
-    facts = EdgeFacts(*edge_facts(source, target, loops_of).tolist())
-    return DeviceGraph(**fields, device=source.device, facts=facts, loops_of=None if graph.bipartite else loops_of)
+    numbers = GraphNumbers(0 if graph.bipartite else graph.num_nodes, source.device)
+    edge_facts(source, target, numbers.loops_of, numbers.facts)
+    numbers.begin()
+    return DeviceGraph(
+        **fields, device=source.device, checked_facts=lambda: EdgeFacts.of_edges(numbers.read_facts()),
+        numbers=numbers, loops_of=None if graph.bipartite else numbers.loops_of,
+    )  # fmt: skip
 
 
 def _tensor(values: Array) -> Tensor:
@@ -157,10 +186,11 @@ def default_device() -> Any:
 
 
 @contextmanager
-def memory_errors() -> Iterator[None]:
-    """Say NoGpuPath where the device has too little memory."""
+def working_on(device: Any) -> Iterator[None]:
+    """Launch kernels on this device, one of several perhaps; say NoGpuPath where it has too little memory."""
     try:
-        yield
+        with torch.cuda.device(device.index if device.type == "cuda" else -1):
+            yield
     except torch.OutOfMemoryError as error:
         reason = str(error).partition(". GPU")[0]
         raise NoGpuPath(f"the GPU has too little memory ({reason})") from None
@@ -174,16 +204,20 @@ def _ids(ids: Tensor) -> Any:
     return (ids if ids.dtype in (torch.int32, torch.int64) else ids.long()).detach()
 
 
-def _counts(num_nodes: Any, x: tuple[Any, Any], facts: EdgeFacts, bipartite: bool) -> tuple[int, int]:
+def _counts(num_nodes: Any, x: tuple[Any, Any], read: Callable[[], EdgeFacts], bipartite: bool) -> tuple[int, int]:
     """Return the numbers of sources and targets: as stated, else from `x`, else the largest id + 1."""
     stated = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
-    tops = (facts.highest_source + 1, facts.highest_target + 1)
+    known = [
+        int(size) if size is not None else None if rows is None else int(rows.shape[0])
+        for size, rows in zip(stated, x, strict=True)
+    ]
+    tops = (0, 0)
+    if None in known:
+        facts = read()
+        tops = (facts.highest_source + 1, facts.highest_target + 1)
     if not bipartite:
         tops = (max(tops), max(tops))
-    counts = [
-        int(size) if size is not None else int(rows.shape[0]) if rows is not None else top
-        for size, rows, top in zip(stated, x, tops, strict=True)
-    ]
+    counts = [top if size is None else size for size, top in zip(known, tops, strict=True)]
     if max(counts) > MAX_NODES:
         raise NoGpuPath(f"more than {MAX_NODES} nodes have no GPU path")
     return counts[0], counts[1]
@@ -219,7 +253,7 @@ def _offsets(ptr: Any, count: int) -> Any:
     if ptr is None:
         return None
     ptr = ptr.long()
-    if not ptr.numel() or ptr[0] != 0 or ptr[-1] != count or bool((ptr.diff() < 0).any()):
+    if not ptr.numel() or torch.stack([ptr[0], ptr[-1], (ptr.diff() < 0).sum()]).tolist() != [0, count, 0]:
         raise GraphError(f"ptr must rise from 0 to the number of nodes ({count}), got {ptr.tolist()[:6]}")
     return ptr
 

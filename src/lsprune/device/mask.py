@@ -33,15 +33,17 @@ def to_mask(graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, self_loops: s
 
 def isolated_nodes(
     graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, rules: SelectionRules, *, owners_keep: bool
-) -> Tensor:
-    """Count the nodes that had an edge to another node and have none left, on the device; 0 for two kinds of nodes.
+) -> Tensor | None:
+    """Count the nodes that had an edge to another node and have none left, on the device; None if there are none.
 
     Args:
         owners_keep: every owner of an edge keeps at least one.
     """
-    if graph.bipartite:
-        return torch.zeros((), dtype=torch.int64, device=graph.device)
+    if graph.bipartite:  # they are not counted
+        return None
     if owners_keep and not (loops_count(rules.self_loops, bipartite=False) and graph.facts.loops):
+        if graph.rows == oriented(rules.side, "source", "target")[0] and graph.facts.to_ownerless == 0:
+            return None
         return count_isolated(cast(Any, owned.indptr), cast(Any, owned.neighbour), taken)
     owner: Any
     neighbour: Any

@@ -68,12 +68,17 @@ def group(graph: DeviceGraph, rules: SelectionRules, *, loops_may_stay: bool = F
 
     Args:
         loops_may_stay: self-loops that do not count may stay among the slots if they are kept: that saves two passes.
+            Compressed rows are then taken before anything is known of their entries: the caller asks for `graph.facts`.
     """
+    compressed = graph.rows == oriented(rules.side, "source", "target")[0]
+    if compressed and loops_may_stay and uncounted_loops_stay(rules.self_loops) and graph.loops_of is not None:
+        neighbours: Any = oriented(rules.side, graph.source, graph.target)[1]
+        return DeviceOwned(cast(Any, graph.indptr), neighbours, None, loops=graph.loops_of)
     without = graph.facts.loops > 0 and not loops_count(rules.self_loops, bipartite=graph.bipartite)
     loops = graph.loops_of if without and loops_may_stay and uncounted_loops_stay(rules.self_loops) else None
     without = without and loops is None
     owners = graph.num_owners(rules.side)
-    if graph.rows == oriented(rules.side, "source", "target")[0] and not without:
+    if compressed and not without:
         neighbour: Any = oriented(rules.side, graph.source, graph.target)[1]
         return DeviceOwned(cast(Any, graph.indptr), neighbour, None, loops=loops)
     owner: Any
@@ -82,8 +87,7 @@ def group(graph: DeviceGraph, rules: SelectionRules, *, loops_may_stay: bool = F
     if without:
         edge = torch.nonzero_static(owner != neighbour, size=graph.num_edges - graph.facts.loops)[:, 0]
         owner, neighbour = owner[edge], neighbour[edge]
-    is_sorted = sorted_by_owner(graph, rules.side) or graph.rows == oriented(rules.side, "source", "target")[0]
-    if not is_sorted:
+    if not (compressed or sorted_by_owner(graph, rules.side)):
         owner, order = torch.sort(owner.int(), stable=True)
         neighbour, edge = neighbour.int()[order], order if edge is None else edge[order]
     indptr = torch._convert_indices_from_coo_to_csr(owner.contiguous(), owners, out_int32=False)

@@ -1,12 +1,14 @@
 """Prune a graph on a device: group by owner, count, make keys, choose, mask.
 
 The host waits for the device where a number decides what comes next: for the facts about the edges (`device.graph`),
-for the numbers of owners that have to choose, and at the end for what was not finite or isolated. Keys that are sure to
-be needed are made while it waits.
+for the numbers of owners that have to choose, and at the end for what was not finite or isolated. For compressed rows
+the first two are one. Keys that are sure to be needed are made while it waits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -18,6 +20,7 @@ from lsprune.device.graph import DeviceGraph
 from lsprune.device.mask import isolated_nodes, to_mask
 from lsprune.device.owners import DeviceOwned, group, neighbour_base_of_owner
 from lsprune.device.pairs import symmetric_choice
+from lsprune.device.transfers import Transfer
 from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
@@ -46,8 +49,8 @@ def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcom
     mask = to_mask(graph, owned, taken, rules.self_loops)
     if not loops_count(rules.self_loops, bipartite=graph.bipartite) and uncounted_loops_stay(rules.self_loops):
         kept += graph.facts.loops
-    isolated = _check(graph, owned, taken, rules, runtime, keeps=keeps)
-    return Outcome(cast(Any, mask), isolated, kept)
+    check = _begin_check(graph, owned, taken, rules, runtime, keeps=keeps)
+    return Outcome(cast(Any, mask), runtime.later(check), kept)
 
 
 def _by_owners(
@@ -58,8 +61,16 @@ def _by_owners(
     quota = quotas(owned.indptr, graph, rules)
     source = pruner.key_source(graph, owned, runtime) if pruner.is_fitted else None
     choice, keys = Choice.of(
-        owned, quota, bases, rules.seed, ranked=False, meanwhile=lambda: _first_keys(source, quota, graph.num_edges)
+        owned,
+        quota,
+        bases,
+        rules.seed,
+        ranked=False,
+        numbers=graph.numbers,
+        meanwhile=lambda: _first_keys(source, quota, graph.num_edges),
     )
+    if not graph.facts.loops and owned.loops is not None:
+        choice = replace(choice, owned=replace(owned, loops=None))
     if source is None:
         always = pruner.functions_needed(2) == 1  # one key orders the edges: it is made even if no owner has a choice
         ready = pruner.fit_graph(graph, runtime) if always or choice.steps() else pruner
@@ -81,16 +92,22 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
         return None
 
 
-def _check(
+def _begin_check(
     graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, rules: SelectionRules, runtime: Runtime, *, keeps: bool
-) -> int:
-    """Return the number of isolated nodes; raise GraphError for attributes that were not finite. One transfer."""
+) -> Callable[[], int]:
+    """Count the isolated nodes; the result waits for the number, and raises GraphError for attributes not finite."""
     isolated = isolated_nodes(graph, owned, taken, rules, owners_keep=keeps)
     faults = list(runtime.faults)
     runtime.faults.clear()
-    numbers = torch.stack([isolated, *(bad.long() for _, bad in faults)]).tolist()
-    for (rows, _), bad in zip(faults, numbers[1:], strict=True):
-        if bad < rows.count:
-            row: Any = rows.values[bad]
-            raise not_finite(rows.name, row.float().cpu().numpy(), bad)
-    return int(numbers[0])
+    counted = [*(bad for _, bad in faults), *([] if isolated is None else [isolated])]
+    transfer = Transfer(counted[0].view(1) if len(counted) == 1 else torch.stack(counted)) if counted else None
+
+    def check() -> int:
+        numbers = [] if transfer is None else transfer.numbers()
+        for (rows, _), bad in zip(faults, numbers, strict=False):
+            if bad < rows.count:
+                row: Any = rows.values[bad]
+                raise not_finite(rows.name, row.float().cpu().numpy(), bad)
+        return 0 if isolated is None else numbers[-1]
+
+    return check

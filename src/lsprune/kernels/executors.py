@@ -57,11 +57,26 @@ class Runtime:
     scratch: Path | None = None
     device: Any = None
     faults: list[tuple[Any, Any]] = field(default_factory=list, compare=False)  # rows, and the first that is not finite
+    waiting: list[Callable[[], int]] | None = field(default=None, compare=False)  # checks that were put off
 
     @property
     def module(self) -> ModuleType:
         """Return the module with the executor's functions."""
         return import_module(EXECUTORS[self.executor])
+
+    def later(self, check: Callable[[], int]) -> int:
+        """Return check(), which waits for a device; put it off and return 0 where checks are put off."""
+        if self.waiting is None:
+            return check()
+        self.waiting.append(check)
+        return 0
+
+    def catch_up(self) -> int:
+        """Make the checks that were put off; return the sum of their numbers."""
+        checks = list(self.waiting or ())
+        if self.waiting is not None:
+            self.waiting.clear()
+        return sum(check() for check in checks)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: Any) -> Array:
         """Return an array of zeros with an entry for each node or edge."""

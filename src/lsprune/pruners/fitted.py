@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -109,7 +110,7 @@ class FittedLSP(PerOwner):
         """Whether a step may take an edge that an earlier step took."""
         return self.options.replace
 
-    @property
+    @cached_property
     def needs(self) -> Needs:
         """Say what is needed of a graph, now that the parts that are hashed are known."""
         return self.options.needs_of(tuple(role for role, _ in self.scales if role != SIMILARITY_ROLE))

@@ -51,13 +51,13 @@ def _on_device(adapter: Adapter, data: Any, pruners: Iterable[Pruner], run: Runt
         if not pruner.needs.gpu:
             raise NoGpuPath(f"{pruner!r} has no GPU path")
     tools = import_module("lsprune.device.graph")
-    with tools.memory_errors():
+    place = device or tools.default_device()
+    with tools.working_on(place):
         if device is not None:
             graphs = adapter.device_graphs(data)
         else:
-            device = tools.default_device()
-            graphs = {key: tools.upload(graph, device) for key, graph in adapter.graphs(data).items()}
-        return work(graphs, Runtime(run.executor, run.threads, device=device))
+            graphs = {key: tools.upload(graph, place) for key, graph in adapter.graphs(data).items()}
+        return work(graphs, Runtime(run.executor, run.threads, device=place))
 
 
 def _warn(reason: str) -> None:

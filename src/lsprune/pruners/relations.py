@@ -137,8 +137,7 @@ def warn_undirected() -> None:
 def is_undirected(graph: Graph, run: Runtime) -> bool:
     """Test whether every edge has its reverse (wrong with probability 2^-64), in one pass and without sorting."""
     if run.device is not None:
-        facts: Any = getattr(graph, "facts", None)
-        return bool(facts.balance == 0)
+        return bool(import_module("lsprune.device.graph").is_undirected(graph))
     source, target = (plain(end) for end in graph.ends())
     balances: list[int] = []
     run.spread(source.shape[0], lambda lo, hi: balances.append(int(run.module.reverse_balance(source, target, lo, hi))))

@@ -47,7 +47,7 @@ def test_edge_index_is_read_on_its_device(cpu_is_gpu):
     assert adapter.device(given) == torch.device("cpu")
     graph = adapter.device_graphs(given)[None]
     assert graph.source.data_ptr() == given.as_tensor().data_ptr() and graph.num_nodes == 5
-    assert graph.facts.by_source and graph.facts.balance == 0
+    assert graph.facts.by_source and not graph.facts.by_target
     pair = adapter.device_graphs(EdgeIndex([[0, 1], [3, 2]], sparse_size=(2, 4)))[None]
     assert (pair.num_sources, pair.num_targets, pair.bipartite) == (2, 4, True)
 

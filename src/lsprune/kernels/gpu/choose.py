@@ -17,6 +17,7 @@ from lsprune.kernels.gpu.triton_support import triton_kernels
 
 LARGEST = torch.iinfo(torch.int64).max
 MAX_BOTTOM_STEPS = 16  # with more steps by one function, sorting is faster
+MAX_FACTS = 16  # numbers about what owners choose
 BY_HASH, BY_ID = 0, 1  # values of `ties`; the third is by position
 
 
@@ -52,7 +53,7 @@ class Block:
 class Chooser:
     """The owners that have to choose, sorted into classes where Triton needs them."""
 
-    facts: Tensor  # int64; read them with `read_facts`, together with other numbers
+    facts: Tensor  # int64
     lists: Tensor | None
     kernels: Any
 
@@ -62,21 +63,29 @@ class Chooser:
         return int(self.facts.shape[0]) - 4
 
 
-def chooser(indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None) -> Chooser:
-    """Find the owners with a choice after `first` steps; facts end with four numbers.
+def chooser(
+    indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None,
+    facts: Tensor | None = None,
+) -> Chooser:  # fmt: skip
+    """Find the owners with a choice after `first` steps. Facts are how many there are, by class, and four numbers more.
 
     These are the edges that owners keep, the largest degree, the chunks of hubs, and the owners of self-loops alone.
+
+    Args:
+        facts: where to count, `[MAX_FACTS]` int64 zeros.
     """
+    facts = torch.zeros(MAX_FACTS, dtype=torch.int64, device=indptr.device) if facts is None else facts
     kernels = triton_kernels("choose_triton", indptr.device)
     if kernels is not None:
-        facts, lists = kernels.classify(indptr, quota, first, ranked=ranked, loops=loops)
-        return Chooser(facts, lists, kernels)
+        lists = kernels.classify(indptr, quota, first, facts, ranked=ranked, loops=loops)
+        return Chooser(facts[: kernels.FACTS], lists, kernels)
     degree = indptr.diff() if loops is None else indptr.diff() - loops
     kept = torch.minimum(degree, torch.as_tensor(quota, device=degree.device))
     chooses = kept > first if ranked else degree > kept
     most = degree.max() if degree.numel() else degree.sum()
     alone = ((degree == 0) & (indptr.diff() > 0)).sum()
-    return Chooser(torch.stack([chooses.sum(), kept.sum(), most, most * 0, alone]), None, None)
+    facts[:5] = torch.stack([chooses.sum(), kept.sum(), most, most * 0, alone])
+    return Chooser(facts[:5], None, None)
 
 
 def choose_block(block: Block, found: Chooser, facts: list[int]) -> None:

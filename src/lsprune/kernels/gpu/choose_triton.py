@@ -12,12 +12,15 @@ what is left in the chunk alone. So the hub takes its steps among what its chunk
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from lsprune.kernels.gpu.choose import MAX_BOTTOM_STEPS, Block
+from lsprune.kernels.gpu.launch import launch
 from lsprune.kernels.gpu.splitmix_triton import mix
 
 SMALL = (16, 32, 64, 128)  # lanes of a row; one launch for these classes
@@ -26,6 +29,7 @@ CLASSES = SMALL + LARGE
 CHUNK = LARGE[-1]
 SMALL_LANES, LARGE_LANES = 256, 1024  # lanes of a program
 _OWNERS = 1024  # owners that one program sorts into classes
+_HUGE = {dtype: torch.iinfo(dtype).max for dtype in (torch.int32, torch.int64)}
 FACTS = len(CLASSES) + 5  # owners of each class and hubs, kept edges, largest degree, chunks, owners of loops alone
 
 
@@ -313,9 +317,9 @@ def _large_kernel(
 @triton.jit(do_not_specialize=["k", "first", "limit", "origin"])
 def _merge_kernel(
     owner_list, indptr, neighbour, table, quota, k, bases, taken, starts, first, limit, origin, hub_start, candidates,
-    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, G: tl.constexpr, WIDTH: tl.constexpr,
-    STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr, EXPECT_TIES: tl.constexpr,
-    BOTTOM: tl.constexpr, HUGE: tl.constexpr,
+    PER_OWNER: tl.constexpr, SEVERAL: tl.constexpr, RANKED: tl.constexpr, LOOPS: tl.constexpr, LATER: tl.constexpr,
+    WIDTH: tl.constexpr, STRIDE: tl.constexpr, BY_SLOT: tl.constexpr, VECTOR: tl.constexpr, TIES: tl.constexpr,
+    EXPECT_TIES: tl.constexpr, BOTTOM: tl.constexpr, HUGE: tl.constexpr, G: tl.constexpr,
 ):  # fmt: skip
     """Let one hub choose among the candidates of its chunks, G at a time; winners move into the next G."""
     one = tl.arange(0, 1)
@@ -358,24 +362,24 @@ def _merge_kernel(
 
 
 def classify(
-    indptr: Tensor, quota: Tensor | int, first: int, *, ranked: bool, loops: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Return (facts, lists): what FACTS names, int64, and the owners of each class that have to choose.
+    indptr: Tensor, quota: Tensor | int, first: int, facts: Tensor, *, ranked: bool, loops: Tensor | None = None
+) -> Tensor:
+    """Count what FACTS names in `facts`, int64 zeros; return the owners of each class that have to choose.
 
     Lists are `[classes + 3, owners]` int32: one for each class, the hubs, and the first chunk of each hub as int64. The
     order of a list is arbitrary: no result depends on it.
     """
     owners = indptr.shape[0] - 1
-    facts = torch.zeros(FACTS, dtype=torch.int64, device=indptr.device)
     lists = torch.empty((len(CLASSES) + 3, owners + owners % 2), dtype=torch.int32, device=indptr.device)
     per_owner = isinstance(quota, Tensor)
     if owners:
-        _classify_kernel[(triton.cdiv(owners, _OWNERS),)](
-            indptr, indptr if loops is None else loops, quota if per_owner else indptr, 0 if per_owner else quota,
-            owners, first, facts, lists, lists.shape[1], _hub_start(lists), per_owner, ranked, loops is not None,
-            len(CLASSES), CLASSES[0], _OWNERS,
+        arguments = (
+            indptr, indptr if loops is None else loops, quota if isinstance(quota, Tensor) else indptr,
+            0 if isinstance(quota, Tensor) else quota, owners, first, facts, lists, lists.shape[1], _hub_start(lists),
         )  # fmt: skip
-    return facts, lists
+        constants = (per_owner, ranked, loops is not None, len(CLASSES), CLASSES[0], _OWNERS)
+        launch(_classify_kernel, (-(-owners // _OWNERS),), arguments, constants)
+    return lists
 
 
 def _hub_start(lists: Tensor) -> Tensor:
@@ -386,35 +390,32 @@ def choose_block(block: Block, facts: list[int], lists: Tensor) -> None:
     """Take the steps of a block, for the owners in `lists`; `facts` are those of `classify`."""
     table, indptr, per_owner = block.table, block.indptr, isinstance(block.quota, Tensor)
     width = MAX_BOTTOM_STEPS if block.bottom else table.shape[1]
-    flags = {
-        "PER_OWNER": per_owner, "SEVERAL": block.bases is not None, "RANKED": block.ranked, "WIDTH": width,
-        "STRIDE": table.shape[1], "BY_SLOT": block.by_slot, "VECTOR": _loads_four(block), "TIES": block.ties,
-        "EXPECT_TIES": block.expect_ties or block.ranked, "BOTTOM": block.bottom,
-        "HUGE": torch.iinfo(table.dtype).max,
-    }  # fmt: skip
-    most, k = (block.quota, 0) if per_owner else (indptr, block.quota)
+    flags = (
+        per_owner, block.bases is not None, block.ranked, block.loops is not None, block.first > 0, width,
+        table.shape[1], block.by_slot, _loads_four(block), block.ties, block.expect_ties or block.ranked, block.bottom,
+        _HUGE[table.dtype],
+    )  # fmt: skip
+    most, k = (block.quota, 0) if isinstance(block.quota, Tensor) else (indptr, block.quota)
     base = indptr if block.bases is None else block.bases
     arrays = (
         indptr, block.neighbour, table, most, k, base, block.taken, block.starts, block.first, block.count,
         block.origin,
     )  # fmt: skip
-    looks = {"LATER": block.first > 0, "LOOPS": block.loops is not None}
     small, large = facts[: len(SMALL)], facts[len(SMALL) : len(CLASSES)]
     if programs := _programs(small, SMALL, SMALL_LANES):
-        _small_kernel[(programs,)](lists, lists.shape[1], *small, *arrays, num_warps=4, **looks, **flags)
+        launch(_small_kernel, (programs,), (lists, lists.shape[1], *small, *arrays), flags)
     hubs, chunks = facts[len(CLASSES)], facts[len(CLASSES) + 3]
     owner, start = lists[len(CLASSES)], _hub_start(lists)
-    chunk_hub = torch.empty(chunks, dtype=torch.int32, device=indptr.device)
-    candidates = torch.empty(chunks * width, dtype=torch.int64, device=indptr.device)
+    chunk_hub, candidates = owner, start  # not looked at without hubs
     if hubs:
-        _chunk_kernel[(hubs,)](owner, start, indptr, chunk_hub, candidates, 128, CHUNK, width)
+        chunk_hub = torch.empty(chunks, dtype=torch.int32, device=indptr.device)
+        candidates = torch.empty(chunks * width, dtype=torch.int64, device=indptr.device)
+        launch(_chunk_kernel, (hubs,), (owner, start, indptr, chunk_hub, candidates), (128, CHUNK, width))
     if programs := chunks + _programs(large, LARGE, LARGE_LANES):
-        _large_kernel[(programs,)](
-            lists[len(SMALL)], lists.shape[1], owner, *large, chunks, *arrays, chunk_hub, start, candidates,
-            num_warps=8, **looks, **flags,
-        )  # fmt: skip
+        of_large: Any = (lists[len(SMALL)], lists.shape[1], owner, *large, chunks)
+        launch(_large_kernel, (programs,), (*of_large, *arrays, chunk_hub, start, candidates), flags, num_warps=8)
     if hubs:
-        _merge_kernel[(hubs,)](owner, *arrays, start, candidates, G=CHUNK, num_warps=8, **flags)
+        launch(_merge_kernel, (hubs,), (owner, *arrays, start, candidates), (*flags, CHUNK), num_warps=8)
 
 
 def _programs(counts: list[int], classes: tuple[int, ...], lanes: int) -> int:

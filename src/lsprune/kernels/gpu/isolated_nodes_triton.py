@@ -7,6 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from lsprune.kernels.gpu.launch import launch
+
 BLOCK = 1024  # slots of one program
 COUNT_BLOCK = 4096  # nodes of one program
 
@@ -38,8 +40,7 @@ def count_isolated(owns: Tensor, neighbour: Tensor, taken: Tensor) -> Tensor:
     padded = -(-nodes // 8) * 8
     work = torch.zeros(2 * padded + 8, dtype=torch.uint8, device=owns.device)  # had, has, and the number
     had, has, total = work[:padded], work[padded : 2 * padded], work[2 * padded :].view(torch.int64)
-    _mark_kernel[(triton.cdiv(taken.shape[0], BLOCK),)](
-        owns.view(torch.uint8), neighbour, taken.view(torch.uint8), taken.shape[0], had, has, BLOCK
-    )
-    _count_kernel[(triton.cdiv(nodes, COUNT_BLOCK),)](had, has, nodes, total, COUNT_BLOCK)
+    slots, marks = taken.shape[0], (owns.view(torch.uint8), neighbour, taken.view(torch.uint8))
+    launch(_mark_kernel, (-(-slots // BLOCK),), (*marks, slots, had, has), (BLOCK,))
+    launch(_count_kernel, (-(-nodes // COUNT_BLOCK),), (had, has, nodes, total), (COUNT_BLOCK,))
     return total[0]

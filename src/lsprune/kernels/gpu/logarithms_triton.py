@@ -7,6 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from lsprune.kernels.gpu.launch import launch
+
 BLOCK = 1024  # values of one program
 
 
@@ -48,5 +50,5 @@ def log2_fixed(values: Tensor) -> Tensor:
     """Return what `kernels.gpu.logarithms.log2_fixed` returns."""
     values = values.contiguous()
     out = torch.empty_like(values)
-    _log2_kernel[(triton.cdiv(values.numel(), BLOCK),)](values, out, values.numel(), BLOCK)
+    launch(_log2_kernel, (-(-values.numel() // BLOCK),), (values, out, values.numel()), (BLOCK,))
     return out

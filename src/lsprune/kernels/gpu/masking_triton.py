@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
+from lsprune.kernels.gpu.launch import launch
+
 BLOCK = 1024  # slots or edges of one program
-COMPACT_BLOCK = 4096
+COMPACT_BLOCK = 2048
+MAX_SHARES = 4096  # programs that share out a mask; each adds up the counts of those before it
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -34,43 +39,72 @@ def _spread_bits_kernel(bits, count, mask, SIZE: tl.constexpr):
 def scatter_taken(taken: Tensor, edge: Tensor, mask: Tensor) -> None:
     """Set mask[edge[slot]] to True where the slot is taken; the mask is False at all edges of slots before."""
     bits = torch.zeros(-(-mask.shape[0] // 32), dtype=torch.int32, device=mask.device)
-    _set_bits_kernel[(triton.cdiv(taken.shape[0], BLOCK),)](taken.view(torch.uint8), edge, taken.shape[0], bits, BLOCK)
-    _spread_bits_kernel[(triton.cdiv(mask.shape[0], BLOCK),)](bits, mask.shape[0], mask.view(torch.uint8), BLOCK)
+    slots, edges = taken.shape[0], mask.shape[0]
+    launch(_set_bits_kernel, (-(-slots // BLOCK),), (taken.view(torch.uint8), edge, slots, bits), (BLOCK,))
+    launch(_spread_bits_kernel, (-(-edges // BLOCK),), (bits, edges, mask.view(torch.uint8)), (BLOCK,))
 
 
-@triton.jit(do_not_specialize=["count"])
-def _count_kernel(mask, count, counts, SIZE: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
-    tl.store(counts + tl.program_id(0), tl.sum(kept, 0).to(tl.int64))
+@triton.jit(do_not_specialize=["count", "share"])
+def _count_kernel(mask, count, share, counts, SIZE: tl.constexpr):
+    """Count what the mask keeps in each share of entries."""
+    start = tl.program_id(0).to(tl.int64) * share
+    stop = tl.minimum(start + share, count)
+    kept = tl.zeros((SIZE,), tl.int32)
+    while start < stop:  # the interpreter has no range over tensors
+        at = start + tl.arange(0, SIZE)
+        kept += tl.load(mask + at, mask=at < stop, other=0).to(tl.int32)
+        start += SIZE
+    tl.store(counts + tl.program_id(0), tl.sum(kept.to(tl.int64), 0))
 
 
-@triton.jit(do_not_specialize=["count"])
-def _positions_kernel(mask, count, ends, positions, SIZE: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
-    total = tl.sum(kept, 0)
-    place = tl.load(ends + tl.program_id(0)) - total + tl.cumsum(kept, 0) - 1
-    tl.store(positions + place, at, mask=kept != 0)
+@triton.jit
+def _kept_in_earlier_shares(counts, PROGRAMS: tl.constexpr):
+    program = tl.arange(0, PROGRAMS)
+    return tl.sum(tl.load(counts + program, mask=program < tl.program_id(0), other=0), 0)
+
+
+@triton.jit(do_not_specialize=["count", "share"])
+def _positions_kernel(mask, count, share, counts, positions, SIZE: tl.constexpr, PROGRAMS: tl.constexpr):
+    before = _kept_in_earlier_shares(counts, PROGRAMS)
+    start = tl.program_id(0).to(tl.int64) * share
+    stop = tl.minimum(start + share, count)
+    while start < stop:
+        at = start + tl.arange(0, SIZE)
+        kept = tl.load(mask + at, mask=at < stop, other=0).to(tl.int32)
+        tl.store(positions + before + tl.cumsum(kept, 0) - 1, at, mask=kept != 0)
+        before += tl.sum(kept, 0)
+        start += SIZE
 
 
 def kept_positions(mask: Tensor, count: int) -> Tensor:
     """Return what `kernels.gpu.masking.kept_positions` returns."""
-    size, bits = mask.shape[0], mask.view(torch.uint8)
-    blocks = triton.cdiv(size, COMPACT_BLOCK)
-    counts = torch.empty(blocks, dtype=torch.int64, device=mask.device)
     positions = torch.empty(count, dtype=torch.int64, device=mask.device)
-    _count_kernel[(blocks,)](bits, size, counts, COMPACT_BLOCK)
-    _positions_kernel[(blocks,)](bits, size, counts.cumsum(0), positions, COMPACT_BLOCK)
+    _in_shares(_positions_kernel, mask, positions)
     return positions
 
 
-@triton.jit(do_not_specialize=["count"])
-def _prefix_kernel(mask, count, ends, prefix, SIZE: tl.constexpr):
-    at = tl.program_id(0).to(tl.int64) * SIZE + tl.arange(0, SIZE)
-    kept = tl.load(mask + at, mask=at < count, other=0).to(tl.int32)
-    place = tl.load(ends + tl.program_id(0)) - tl.sum(kept, 0) + tl.cumsum(kept, 0)
-    tl.store(prefix + at, place, mask=at < count)
+def _in_shares(kernel: Any, mask: Tensor, out: Tensor) -> None:
+    """Count what the mask keeps in shares of entries, then let each share of them write its part of the result."""
+    size, bits = mask.shape[0], mask.view(torch.uint8)
+    blocks = -(-size // COMPACT_BLOCK)
+    share = -(-blocks // MAX_SHARES) * COMPACT_BLOCK
+    shares = -(-size // share)
+    counts = torch.empty(shares, dtype=torch.int64, device=mask.device)
+    launch(_count_kernel, (shares,), (bits, size, share, counts), (COMPACT_BLOCK,))
+    launch(kernel, (shares,), (bits, size, share, counts, out), (COMPACT_BLOCK, MAX_SHARES))
+
+
+@triton.jit(do_not_specialize=["count", "share"])
+def _prefix_kernel(mask, count, share, counts, prefix, SIZE: tl.constexpr, PROGRAMS: tl.constexpr):
+    before = _kept_in_earlier_shares(counts, PROGRAMS)
+    start = tl.program_id(0).to(tl.int64) * share
+    stop = tl.minimum(start + share, count)
+    while start < stop:
+        at = start + tl.arange(0, SIZE)
+        kept = tl.load(mask + at, mask=at < stop, other=0).to(tl.int32)
+        tl.store(prefix + at, before + tl.cumsum(kept, 0), mask=at < stop)
+        before += tl.sum(kept, 0)
+        start += SIZE
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -83,19 +117,17 @@ def _before_kernel(prefix, places, count, out, SIZE: tl.constexpr):
 
 def prefix_sums(mask: Tensor) -> Tensor:
     """Return what `kernels.gpu.masking.prefix_sums` returns."""
-    size, bits = mask.shape[0], mask.view(torch.uint8)
-    blocks = triton.cdiv(size, COMPACT_BLOCK)
-    counts = torch.empty(blocks, dtype=torch.int64, device=mask.device)
+    size = mask.shape[0]
     prefix = torch.empty(size, dtype=torch.int32 if size < 2**31 else torch.int64, device=mask.device)
-    _count_kernel[(blocks,)](bits, size, counts, COMPACT_BLOCK)
-    _prefix_kernel[(blocks,)](bits, size, counts.cumsum(0), prefix, COMPACT_BLOCK)
+    _in_shares(_prefix_kernel, mask, prefix)
     return prefix
 
 
 def kept_before(prefix: Tensor, places: Tensor) -> Tensor:
     """Return what `kernels.gpu.masking.kept_before` returns."""
     out = torch.empty_like(places)
-    _before_kernel[(triton.cdiv(places.shape[0], BLOCK),)](prefix, places, places.shape[0], out, BLOCK)
+    count = places.shape[0]
+    launch(_before_kernel, (-(-count // BLOCK),), (prefix, places, count, out), (BLOCK,))
     return out
 
 
@@ -114,7 +146,8 @@ def compact(values: Tensor, mask: Tensor, prefix: Tensor, kept: int) -> Tensor:
     words = values.view(_SAME_SIZE[values.element_size()])
     out = torch.empty((*values.shape[:-1], kept), dtype=words.dtype, device=values.device)
     count, rows = values.shape[-1], values.numel() // max(values.shape[-1], 1)
-    _compact_kernel[(triton.cdiv(count, BLOCK), rows)](words, mask.view(torch.uint8), prefix, count, kept, out, BLOCK)
+    arguments = (words, mask.view(torch.uint8), prefix, count, kept, out)
+    launch(_compact_kernel, (-(-count // BLOCK), rows), arguments, (BLOCK,))
     return out.view(values.dtype)
 
 

@@ -53,7 +53,7 @@ def nearest(rows: Any, words: Any, bias: Any, group: int) -> Any:
     out = torch.empty(rows.shape[0], dtype=torch.int32, device=rows.device)
     if rows.shape[0]:
         with torch.cuda.device_of(rows):
-            _nearest[triton.cdiv(rows.shape[0], TILE_ROWS),](
+            _nearest[-(-rows.shape[0] // TILE_ROWS),](
                 rows, words, bias, out, rows.shape[0], words.shape[0],
                 columns=rows.shape[1], group=group, height=TILE_ROWS, width=TILE_WORDS, num_warps=4, num_stages=3,
             )  # fmt: skip

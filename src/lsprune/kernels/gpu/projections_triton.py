@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import torch
 import triton
@@ -10,6 +12,7 @@ from torch import Tensor
 
 from lsprune.graph import Array
 from lsprune.kernels.gpu.constants import constant
+from lsprune.kernels.gpu.launch import launch
 
 MAX_COLUMNS = 256  # of a row that stays in registers; wider rows are read three times, from cache
 _VALUES = 4096  # entries of one program, about
@@ -77,21 +80,26 @@ def project(x: Tensor, exponent: int, centre: Array, weights: Array, width: int)
     if x.stride(1) != 1:
         x = x.contiguous()
     rows, columns = x.shape
-    size = min(max(triton.next_power_of_2(columns), 32), MAX_COLUMNS)
-    blocks = triton.cdiv(columns, size)
+    size = min(max(1 << (columns - 1).bit_length(), 32), MAX_COLUMNS)
+    blocks = -(-columns // size)
     middle = constant(centre.astype(np.int32), x.device)
     bad = torch.full((), rows, dtype=torch.int64, device=x.device)
     tables = []
     per_program = max(min(_VALUES // size, 64), 16)
     for first in range(0, max(width, 1), 16):
-        factors = np.zeros((blocks * size, 16), np.int8)
         part = weights[first : first + 16]
-        factors[:columns, : part.shape[0]] = part.T
+        factors = _factors(part.tobytes(), part.dtype.str, part.shape, blocks * size)
         wide = min(width - first, 16)
         table = torch.empty((rows, wide), dtype=torch.int32, device=x.device)
-        _project_kernel[(triton.cdiv(rows, per_program),)](
-            x, x.stride(0), rows, columns, middle, constant(factors, x.device), table, bad, exponent, per_program,
-            size, blocks, wide, num_warps=4,
-        )  # fmt: skip
+        arguments = (x, x.stride(0), rows, columns, middle, constant(factors, x.device), table, bad, exponent)
+        launch(_project_kernel, (-(-rows // per_program),), arguments, (per_program, size, blocks, wide))
         tables.append(table)
     return tables[0] if len(tables) == 1 else torch.cat(tables, 1), bad
+
+
+@lru_cache(maxsize=64)
+def _factors(data: bytes, dtype: str, shape: tuple[int, int], rows: int) -> Array:
+    """Return up to 16 functions' weights as the kernel reads them: a row for each column of x, rows of zeros below."""
+    factors = np.zeros((rows, 16), np.int8)
+    factors[: shape[1], : shape[0]] = np.frombuffer(data, dtype).reshape(shape).T
+    return factors

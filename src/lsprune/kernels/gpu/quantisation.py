@@ -25,7 +25,7 @@ def magnitudes(x: Tensor) -> Tensor:
 
 def first_bad_row(x: Tensor) -> Tensor:
     """Return the number of the first row with an entry that is not finite, or the number of rows; on the device."""
-    rows, first = x.shape[0], torch.tensor(x.shape[0], device=x.device)
+    rows, first = x.shape[0], torch.full((), x.shape[0], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(rows, x.shape[1] if x.shape[1] else 1):
         bad = (~torch.isfinite(x[lo:hi].float())).any(1)
         place = torch.where(bad, torch.arange(lo, hi, device=x.device), rows)

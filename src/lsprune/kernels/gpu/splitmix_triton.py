@@ -7,6 +7,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from lsprune.kernels.gpu.launch import launch
+
 BLOCK = 1024  # values of one program
 
 
@@ -30,5 +32,5 @@ def mix_values(values: Tensor) -> Tensor:
     """Return splitmix64 of int64 values, whose bits are those of uint64."""
     values = values.contiguous()
     out = torch.empty_like(values)
-    _mix_kernel[(triton.cdiv(values.numel(), BLOCK),)](values, out, values.numel(), BLOCK)
+    launch(_mix_kernel, (-(-values.numel() // BLOCK),), (values, out, values.numel()), (BLOCK,))
     return out
