@@ -20,7 +20,6 @@ from lsprune.device.graph import DeviceGraph
 from lsprune.device.mask import isolated_nodes, to_mask
 from lsprune.device.owners import DeviceOwned, group, neighbour_base_of_owner
 from lsprune.device.pairs import symmetric_choice
-from lsprune.device.transfers import Transfer
 from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
@@ -95,15 +94,14 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
 def _begin_check(
     graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, rules: SelectionRules, runtime: Runtime, *, keeps: bool
 ) -> Callable[[], int]:
-    """Count the isolated nodes; the result waits for the number, and raises GraphError for attributes not finite."""
+    """Count the isolated nodes; the result waits for all work, and raises GraphError for attributes not finite."""
     isolated = isolated_nodes(graph, owned, taken, rules, owners_keep=keeps)
     faults = list(runtime.faults)
     runtime.faults.clear()
     counted = [*(bad for _, bad in faults), *([] if isolated is None else [isolated])]
-    transfer = Transfer(counted[0].view(1) if len(counted) == 1 else torch.stack(counted)) if counted else None
 
     def check() -> int:
-        numbers = [] if transfer is None else transfer.numbers()
+        numbers = [int(counted[0])] if len(counted) == 1 else torch.stack(counted).tolist() if counted else []
         for (rows, _), bad in zip(faults, numbers, strict=False):
             if bad < rows.count:
                 row: Any = rows.values[bad]

@@ -17,7 +17,7 @@ class Transfer:
             self._values = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
             self._values.copy_(values, non_blocking=True)
             event: Any = torch.cuda.Event()  # type: ignore[no-untyped-call]
-            event.record()
+            event.record(torch.cuda.current_stream(values.device))  # naming the device saves looking for it
             self._event = event
 
     def numbers(self) -> list[int]:

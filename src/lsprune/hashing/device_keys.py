@@ -60,8 +60,8 @@ def values_of(view: View, part: Part) -> Tensor:
 
 def project(view: View, part: Part, scale: Scale, weights: Array, width: int | None) -> Tensor:
     """Return <row, weights[z]> for every row of a part; see `hashing.keys.project`."""
-    x, centre = values_of(view, part), np.array(scale.centre, np.int32)
-    table, bad = projections.project(x, scale.unit, scale.exponent, centre, weights, width or weights.shape[0])
+    x = values_of(view, part)
+    table, bad = projections.project(x, scale.unit, scale.exponent, scale.centres, weights, width or weights.shape[0])
     view.runtime.faults.append((part.rows, bad))
     return table if width is not None and scale.unit else table.long()
 
@@ -132,7 +132,7 @@ def _signatures(view: View, role: str, entry: Array, threshold: Array, code: Arr
     part, scale = view.parts[role], view.scales[role]
     x = values_of(view, part)
     view.runtime.faults.append((part.rows, first_bad_row(x)))
-    centre: Any = view.constant(np.array(scale.centre, np.int32))
+    centre: Any = view.constant(scale.centres)
     arrays: list[Any] = [view.constant(array) for array in (entry, threshold, code)]
     chunks = [
         signatures(quanta(x[lo:hi].float(), scale.unit, scale.exponent, centre), *arrays)

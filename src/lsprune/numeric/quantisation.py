@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from threading import Lock
 
@@ -40,6 +41,11 @@ class Scale:
     def dim(self) -> int:
         """Number of columns."""
         return len(self.centre)
+
+    @cached_property
+    def centres(self) -> Array:
+        """The column means as an int32 array, which must not be changed."""
+        return np.array(self.centre, np.int32)
 
 
 def check_fitted(parts: Mapping[str, Part], fitted: Mapping[str, Scale]) -> None:

@@ -41,7 +41,7 @@ def where_it_is(
 
 def own_arrays(adapter: Adapter, data: Any, arrays: Mapping[Key, Any]) -> dict[Key, Any]:
     """Return arrays where the caller's data is: tensors are copied to the host unless the data is on a device."""
-    if adapter.device(data) is not None:
+    if not arrays or adapter.device(data) is not None:
         return dict(arrays)
     return {key: array.cpu().numpy() if is_tensor(array) else array for key, array in arrays.items()}
 
