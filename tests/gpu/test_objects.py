@@ -7,7 +7,7 @@ import pytest
 from gpu_device import DEVICE, torch
 
 # isort: split
-from device_objects import OBJECTS, identical, masks_of, pruners_of
+from device_objects import OBJECTS, identical, masks_of, moved, pruners_of
 
 from lsprune import prune
 
@@ -19,7 +19,7 @@ def test_objects_become_those_of_the_host(name, request):
     extras = {} if isinstance(OBJECTS[name](), torch.Tensor) else {"e_id": True, "rescale": True}
     for pruner in pruners_of(name):
         expected, masks = prune(OBJECTS[name](), pruner, return_mask=True, executor="cpu", **extras)
-        given = OBJECTS[name]().to(DEVICE)
+        given = moved(OBJECTS[name](), DEVICE)
         found, returned = prune(given, pruner, return_mask=True, **extras)  # HostWarning would be an error
         assert identical(expected, found) and identical(OBJECTS[name](), given)
         for mask, tensor in zip(masks_of(masks), masks_of(returned), strict=True):
