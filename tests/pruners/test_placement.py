@@ -24,6 +24,7 @@ from lsprune.device import graph as device_graph
 from lsprune.device import pruning
 from lsprune.errors import HostWarning
 from lsprune.hashing import Both, Codebook, PaperThreshold, Signs, Structure
+from lsprune.kernels import runtime
 from lsprune.kernels.gpu import host_arrays
 from lsprune.plugins import ADAPTERS
 from lsprune.pruners import PaperLSP, Pruner
@@ -192,11 +193,24 @@ def test_a_graph_in_host_memory_is_copied_to_the_device(gpu, walks):
     assert pruner.fit(data(), executor="gpu") == pruner.fit(data())
 
 
-def test_what_the_device_cannot_do_warns_with_executor_gpu_too(gpu, walks):
-    pruner = LSP(k=2, hash=Structure())
-    found, told = caught(lambda: pruner.mask(data(), executor="gpu"))
-    assert len(told) <= 1 and not walks
-    np.testing.assert_array_equal(found, pruner.mask(data()))
+INSTEAD = 'use executor=None or "cpu" to prune on the host, with the same result$'
+
+
+def test_what_the_device_cannot_do_is_an_error_with_executor_gpu(gpu, walks):
+    pruner, given = LSP(k=2, hash=Structure()), data()
+    for call in (pruner.mask, pruner.fit, lambda given, executor: prune(given, pruner, executor=executor)):
+        with pytest.raises(OptionError, match=rf"Structure\(.*\)\) has no GPU path; {INSTEAD}"):
+            call(given, executor="gpu")
+    np.testing.assert_array_equal(pruner.mask(given, executor=None), pruner.mask(given, executor="cpu"))
+    given.x = given.x.to_sparse_csr()
+    with pytest.raises(OptionError, match=f"^sparse attributes have no GPU path; {INSTEAD}"):
+        LSP(k=2).mask(given, executor="gpu")
+    assert not walks
+
+
+def test_codebook_words_are_searched_by_the_executor_of_host_arrays(gpu):
+    run = runtime(1, "gpu")  # as streaming and Spark would do it: no graph on a device
+    assert run.device is None and run.module.searcher is host_arrays.searcher
 
 
 # several relations
