@@ -69,12 +69,14 @@ wherever ours do; `tests/user_plugin` proves it.
 ## The walk of `prune` on a GPU
 
 1. `lsprune.pruners.placement.where_it_is` decides: a graph on a GPU is pruned there if the pruner's needs allow it. The
-   adapter gives a `lsprune.device.graph.DeviceGraph`, whose arrays are tensors.
+   adapter gives a `lsprune.device.graph.DeviceGraph`, whose arrays are tensors. The graphs of a list are joined before
+   and cut apart afterwards (`lsprune.adapters.pyg.listed_stores`).
 2. `lsprune.device.pruning.mask_graph` takes the same steps with tensors: `lsprune.device.owners.group`,
    `lsprune.device.budget.quotas`, keys, `lsprune.device.choose.choose` (or `lsprune.device.pairs.symmetric_choice`),
-   `lsprune.device.mask.to_mask`.
+   `lsprune.device.mask.to_mask`. Pruners that choose over the whole graph have `lsprune.device.global_choice`.
 3. Hash families and weights are written once. The helpers that they call (`lsprune.hashing.keys`) hand tensors over to
-   `lsprune.hashing.device_keys` and `lsprune.weights.device_logs`.
+   `lsprune.hashing.device_keys` and `lsprune.weights.device_logs`; the keys of baselines are in
+   `lsprune.device.edge_keys`.
 4. The work is done in `lsprune.kernels.gpu`: a module in torch, and a module with the same name and `_triton` where
    torch is slow. `lsprune.kernels.gpu.choose_triton` selects.
 

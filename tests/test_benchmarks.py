@@ -31,10 +31,12 @@ FIGURES = {
             "the same with one edge twice"),
     "gpu": ("dropout_edge", "coalesce", "COO -> COO (Data)", "CSR -> CSR (Data.adj_t)", "selection, 8 functions",
             "bare gather / selection", 'selection, select="bottom"'),
+    "gpu_graphs": ("list of Data, fitted", "list of Data, with fit", "list of Data: reading",
+                   "list of Data: rebuilding", "Batch, fitted", "Batch, with fit", "dataset, fitted"),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
-    "speed": "torch_geometric", "gpu": "torch_geometric",
+    "speed": "torch_geometric", "gpu": "torch_geometric", "gpu_graphs": "torch_geometric",
     "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
     "networkit_similarity": "networkit",
 }  # fmt: skip

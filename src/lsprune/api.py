@@ -46,7 +46,8 @@ def prune(
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores.
         executor: "cpu", "gpu" or "reference"; the same mask whichever. Default: "gpu" for a graph on a GPU, so that no
-            tensor leaves it, else "cpu". A pruner without a GPU path warns once and prunes on the host.
+            tensor leaves it, else "cpu". Where there is no GPU path, the default warns once and prunes on the host;
+            "gpu" raises an OptionError.
 
     >>> import numpy as np
     >>> from lsprune import LocalRandom

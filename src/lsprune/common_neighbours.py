@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 import numpy as np
 
 from lsprune.graph import Array, Owned
@@ -19,6 +22,11 @@ def overlaps(owned: Owned, nodes: int, runtime: Runtime, *, closed: bool = False
     Args:
         closed: every node is in its own set too, so that the two ends of an edge always have a common member.
     """
+    if runtime.device is not None:
+        neighbour: Any = owned.neighbour
+        sizes_there = import_module("lsprune.kernels.gpu.neighbour_sets").overlaps
+        both: tuple[Array, Array] = sizes_there(owned.owners(0, nodes), neighbour.long(), nodes, closed=closed)
+        return both
     owner = owned.owners(0, nodes)
     pairs = owner * np.int64(nodes) + owned.neighbour
     self_pairs = np.arange(nodes) * np.int64(nodes + 1)

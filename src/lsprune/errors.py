@@ -47,7 +47,7 @@ class ConstantWarning(LspruneWarning):
 
 
 class HostWarning(LspruneWarning):
-    """A graph on a GPU is copied to the host and pruned there, because the pruner has no GPU path."""
+    """A graph on a GPU is copied to the host and pruned there, because there is no GPU path."""
 
 
 class IsolatedWarning(LspruneWarning):

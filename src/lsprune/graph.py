@@ -149,11 +149,7 @@ class Graph:
         >>> Graph.concat([Graph.from_edges(np.array([[0, 1], [1, 0]])), Graph.from_edges(np.array([[0], [2]]))])
         Graph(nodes=5, edges=3, graphs=2)
         """
-        if not graphs:
-            raise GraphError("graphs must hold at least one graph, got none")
-        for name in ("bipartite", "undirected"):
-            if len({getattr(graph, name) for graph in graphs}) > 1:
-                raise GraphError(f"the graphs of a list must be all {name} or none of them")
+        check_kinds(graphs)
         bipartite, ends = graphs[0].bipartite, [graph.ends() for graph in graphs]
         source, source_ptr = _concat_ends(
             [s for s, _ in ends], [graph.num_sources for graph in graphs], [graph.source_ptr for graph in graphs]
@@ -324,16 +320,32 @@ def _concat_ends(ends: list[Array], sizes: list[int], offsets: list[Array | None
     return ids, np.concatenate([[0], *parts])
 
 
-def _concat_rows(values: list[Any], name: str) -> Any:
-    """Return the attributes of all graphs, one after the other; None if no graph has any."""
+def check_kinds(graphs: Sequence[Graph]) -> None:
+    """Raise GraphError unless there are graphs and all are of one kind."""
+    if not graphs:
+        raise GraphError("graphs must hold at least one graph, got none")
+    for name in ("bipartite", "undirected"):
+        if len({getattr(graph, name) for graph in graphs}) > 1:
+            raise GraphError(f"the graphs of a list must be all {name} or none of them")
+
+
+def check_widths(values: Sequence[Any], name: str) -> bool:
+    """Return whether graphs have attributes; raise GraphError if only some have, or if their widths differ."""
     missing = [place for place, rows in enumerate(values) if rows is None]
     if len(missing) == len(values):
-        return None
+        return False
     if missing:
         raise GraphError(f"{name} must be on all graphs of a list or on none, number {missing[0]} has none")
-    widths = {rows.shape[1:] for rows in values}
+    widths = {tuple(rows.shape[1:]) for rows in values}
     if len(widths) > 1:
         raise GraphError(f"{name} must have the same width on all graphs of a list, got {sorted(map(list, widths))}")
+    return True
+
+
+def _concat_rows(values: list[Any], name: str) -> Any:
+    """Return the attributes of all graphs, one after the other; None if no graph has any."""
+    if not check_widths(values, name):
+        return None
     if any(hasattr(rows, "tocsr") for rows in values):
         from scipy.sparse import vstack
 

@@ -12,7 +12,16 @@ from device_helpers import device_run, numpy_of, torch
 from graphs import random_graph
 from lsprune import Graph, GraphError, LocalRandom
 from lsprune.device import graph as module
-from lsprune.device.graph import default_device, from_tensors, is_undirected, sorted_by_owner, upload, working_on
+from lsprune.device.graph import (
+    concat,
+    concat_rows,
+    default_device,
+    from_tensors,
+    is_undirected,
+    sorted_by_owner,
+    upload,
+    working_on,
+)  # fmt: skip
 from lsprune.errors import NoGpuPath
 from lsprune.graph import Grouped
 from lsprune.kernels import runtime
@@ -234,3 +243,32 @@ def test_too_little_memory_is_no_gpu_path():
         raise torch.OutOfMemoryError(text)
     with pytest.raises(RuntimeError, match="another"), working_on(torch.device("cpu")):
         raise RuntimeError("another")
+
+
+@pytest.mark.parametrize("sizes", [None, (4, 7)], ids=["one kind of nodes", "two kinds"])
+def test_joined_graphs_are_those_of_the_host(sizes):
+    def part(seed: int, ptr: tuple[int, ...] | None = None) -> Graph:
+        rng = np.random.default_rng(seed)
+        x = rng.standard_normal((4, 2)) if sizes is None else (rng.standard_normal((4, 2)), rng.standard_normal((7, 3)))
+        pointers = None if ptr is None else np.array(ptr) if sizes is None else (np.array(ptr), np.array([0, 0, 7]))
+        ends = rng.integers(0, 2, (2, 9))
+        return Graph.from_edges(ends, num_nodes=sizes, x=x, edge_attr=rng.integers(0, 3, 9), ptr=pointers)
+
+    parts = [part(0), part(1, (0, 2, 4)), part(2)]
+    here, there = Graph.concat(parts), concat([upload(one, "cpu") for one in parts])
+    names = ("source", "target", "x_source", "x_target", "edge_attr", "source_ptr", "target_ptr")
+    for name in names:
+        np.testing.assert_array_equal(numpy_of(getattr(there, name)), getattr(here, name))
+    assert (there.num_sources, there.num_targets, there.bipartite) == (here.num_sources, here.num_targets, bool(sizes))
+
+
+def test_graphs_that_cannot_be_joined_are_refused():
+    with pytest.raises(GraphError, match="at least one graph"):
+        concat([])
+    with pytest.raises(GraphError, match="all bipartite or none"):
+        concat([coo(), coo(num_nodes=(3, 3))])
+    with pytest.raises(NoGpuPath, match="on one device"):
+        concat([coo(), replace(coo(), device=torch.device("meta"))])
+    with pytest.raises(NoGpuPath, match="x must be of one type"):
+        concat_rows([torch.ones(2), torch.ones(3, dtype=torch.int64)], "x")
+    assert concat_rows([None, None], "x") is None

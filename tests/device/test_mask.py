@@ -10,6 +10,7 @@ from graphs import random_graph
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.device.graph import from_tensors, upload
 from lsprune.device.mask import isolated_nodes, to_mask
+from lsprune.device.mask import outcome as outcome_there
 from lsprune.device.owners import group
 from lsprune.selection.mask import outcome
 
@@ -91,3 +92,12 @@ def test_compressed_rows_leave_out_the_count_where_every_neighbour_owns_an_edge(
 def test_two_kinds_of_nodes_have_no_isolated_ones():
     pair = Graph.from_edges(np.array([[0, 1], [1, 1]]), num_nodes=(2, 2))
     assert LocalRandom(k=0).mask_graph(upload(pair, "cpu"), device_run()).isolated == 0
+
+
+def test_the_outcome_of_any_mask_is_that_of_the_host():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        given = any_graph(rng, edges=(0, 1, 5, 60))
+        mask = rng.random(given.num_edges) < 0.4
+        here, there = outcome(given, mask, HOST), outcome_there(upload(given, "cpu"), torch.from_numpy(mask))
+        assert (there.isolated, there.kept) == (here.isolated, int(mask.sum()))

@@ -15,7 +15,8 @@ from device_helpers import HOST, any_graph, device_run, numpy_of, result_of, upl
 from golden_graphs import graph_named
 from golden_masks import CONFIGURATIONS, digest_of, known, promised
 
-from lsprune import LSP, Graph, LocalRandom
+from lsprune import LSP, Graph, LocalRandom, Random
+from lsprune.baselines import Cosine, DSpar, Jaccard, LowDegree, TopWeight
 from lsprune.hashing import Bins, Projection, Signs, Threshold
 
 PRUNERS = [
@@ -32,6 +33,13 @@ PRUNERS = [
     LSP(k=2, symmetric="union"),
     LSP(keep=0.6, hash="identity", symmetric="intersection", pooled=True),
     LocalRandom(k=3),
+    Random(keep=0.3),
+    DSpar(k=3, symmetric="union"),
+    LowDegree(k=3),
+    TopWeight(keep=0.4, column=0),
+    Jaccard(k=3),
+    Jaccard(keep=0.4, exact=True, side="out"),
+    Cosine(k=3),
 ]
 GRAPHS = 10  # for each pruner
 HUB = 1024 * 64 + 777  # more edges than one block of a kernel reads
@@ -88,6 +96,8 @@ def test_golden_digests(name):
         LSP(k=3, select="bottom"),
         LSP(k=4, hash="identity", weights="degree"),
         LSP(k=2, hash="identity", symmetric="union"),
+        Random(keep=0.2),
+        LowDegree(k=40),
     ],
     ids=repr,
 )

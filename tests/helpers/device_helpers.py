@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from lsprune import LSP, Graph, LocalRandom  # noqa: E402
+from lsprune import LSP, First, Graph, LocalRandom, NoEdges, Random  # noqa: E402
+from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, TopWeight  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
 from lsprune.hashing import Bins, Identity, Projection, Signs, Threshold  # noqa: E402
@@ -53,7 +55,7 @@ def result_of(pruner: Any, graph: Graph, run: Runtime, *, fit: bool = False) -> 
     """(the fitted pruner with `fit`, the mask as a list, the number of isolated nodes), or the error's text."""
     try:
         with no_numpy_reads():
-            ready = pruner.fit_graph(graph, run) if fit else pruner
+            ready = pruner.fit_graph(graph, run) if fit and not pruner.is_fitted else pruner
             outcome = ready.mask_graph(graph, run)
     except LspruneError as error:
         return f"{type(error).__name__}: {error}"
@@ -128,11 +130,20 @@ def any_pruner(rng: np.random.Generator, graph: Graph) -> Any:
     }  # fmt: skip
     if not graph.bipartite and rng.integers(3) == 0:
         rules["symmetric"] = str(rng.choice(["union", "intersection"]))
-    if rng.integers(10) == 0:
-        return LocalRandom(**rules)
+    if rng.integers(8) == 0:
+        return any_baseline(rng, rules)
     family, weights = FAMILIES[rng.integers(len(FAMILIES))], WEIGHTS[rng.integers(len(WEIGHTS))]
     select = str(rng.choice(["functions", "functions", "bottom"]))
     return LSP(**rules, hash=family, weights=weights, select=select, attributes=PARTS[rng.integers(len(PARTS))])
+
+
+def any_baseline(rng: np.random.Generator, rules: dict[str, Any]) -> Any:
+    """Any baseline that has a GPU path, with these options of selection."""
+    kinds = (
+        LocalRandom, Random, DSpar, First, LowDegree, LocalDegree, Cosine, partial(TopWeight, column=0),
+        partial(Jaccard, exact=True), partial(Jaccard, hashes=20), lambda **_: NoEdges(self_loops=rules["self_loops"]),
+    )  # fmt: skip
+    return kinds[rng.integers(len(kinds))](**rules)
 
 
 def views(pruner: LSP, graph: Graph, steps: int = 1) -> tuple[View, View]:

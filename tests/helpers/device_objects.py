@@ -47,6 +47,13 @@ def hetero() -> HeteroData:
     return given
 
 
+def graphs() -> list[Data]:
+    """Three graphs, the last without edges; the second has a node at its end that has none."""
+    last = one(30, 300)
+    last.edge_index = last.edge_index.clamp(max=28)
+    return [one(20, 100), last, one(5, 0)]
+
+
 def ends() -> torch.Tensor:
     return one().edge_index
 
@@ -76,6 +83,16 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "data with an edge index": lambda: Data(edge_index=square(by_target(), sort_order="col"), x=one().x),
     "data with lists": lambda: one(edge_names=[f"edge {i}" for i in range(EDGES)], num_sampled_edges=[400, 200]),
     "batch": lambda: Batch.from_data_list([one(20, 100), one(30, 300), one(5, 0)], follow_batch=["edge_attr"]),
+    "list": lambda: graphs(),
+    "tuple of bare graphs": lambda: tuple(Data(edge_index=graph.edge_index, y=graph.y[:1]) for graph in graphs()),
+    "list of bare graphs with numbers of nodes": lambda: [
+        Data(edge_index=graph.edge_index, num_nodes=graph.num_nodes + 1) for graph in graphs()
+    ],
+    "list of unlike graphs": lambda: [one(20, 100), one(30, 300, edge_names=list(range(300))), one(5, 0)],
+    "list with adj_t": lambda: [Data(adj_t=matrix(layout), x=one().x) for layout in ("csr", "csr", "coo")],
+    "list of edge indices": lambda: [Data(edge_index=square(ends), x=one().x) for ends in (by_target(), both_ways())],
+    "list of batches": lambda: [Batch.from_data_list(graphs()), Batch.from_data_list(graphs()[:1])],
+    "list of hetero": lambda: [hetero(), hetero()],
     "hetero": hetero,
     "batch of hetero": lambda: Batch.from_data_list([hetero(), hetero()]),
     "tensor": ends,
@@ -89,7 +106,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
 
 def pruners_of(name: str) -> list[Any]:
     """Some pruners that suit an object; those without attributes are hashed by their ids."""
-    bare = isinstance(OBJECTS[name](), torch.Tensor)
+    bare = isinstance(OBJECTS[name](), torch.Tensor) or "bare" in name
     several = "hetero" in name
     return [
         LSP(k=3, hash="identity" if bare else "projection"),
@@ -122,5 +139,12 @@ def identical(one: Any, other: Any) -> bool:
 
 
 def masks_of(returned: Any) -> list[Any]:
-    """The masks that `prune` returned: of one graph, or of each relation."""
+    """The masks that `prune` returned: of one graph, of each relation, or of each graph of a list."""
+    if isinstance(returned, list):
+        return [mask for part in returned for mask in masks_of(part)]
     return list(returned.values()) if isinstance(returned, dict) else [returned]
+
+
+def moved(given: Any, device: Any) -> Any:
+    """The object with its tensors on a device."""
+    return type(given)(item.to(device) for item in given) if isinstance(given, (list, tuple)) else given.to(device)

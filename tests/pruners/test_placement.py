@@ -18,12 +18,13 @@ import torch
 from torch_geometric.data import Data, HeteroData
 
 from graphs import random_graph
-from lsprune import FAMILIES, LSP, PRUNERS, WEIGHTS, Guarded, LocalRandom, OptionError, Random, mask, prune
-from lsprune.baselines import Jaccard, TopWeight
+from lsprune import FAMILIES, LSP, PRUNERS, WEIGHTS, Guarded, LocalRandom, OptionError, mask, prune
+from lsprune.baselines import EffectiveResistance, SpanningForest
 from lsprune.device import graph as device_graph
 from lsprune.device import pruning
 from lsprune.errors import HostWarning
 from lsprune.hashing import Both, Codebook, PaperThreshold, Signs, Structure
+from lsprune.kernels import runtime
 from lsprune.kernels.gpu import host_arrays
 from lsprune.plugins import ADAPTERS
 from lsprune.pruners import PaperLSP, Pruner
@@ -41,9 +42,8 @@ WITHOUT_GPU_PATH = [
     LSP.published("t", k=2),
     PaperLSP(k=2, replace=True),
     Guarded(pruner=LSP(keep=0.3), min_keep=1),
-    Random(keep=0.4),
-    Jaccard(k=2),
-    TopWeight(k=2, column=0),
+    EffectiveResistance(keep=0.4, trees=8),
+    SpanningForest(keep=0.4),
 ]
 
 
@@ -118,14 +118,14 @@ def test_a_pruner_without_a_gpu_path_warns_once_and_prunes_on_the_host(pruner, c
 
 
 def test_each_reason_is_told_once(cpu_is_gpu):
-    for pruner in (Random(keep=0.4), Random(keep=0.5)):
-        with pytest.warns(HostWarning, match=r"Random\(keep=0\.[45]\) has no GPU path"):
+    for pruner in (LSP(k=2, hash=Structure()), LSP(k=3, hash=Structure())):
+        with pytest.warns(HostWarning, match=r"LSP\(k=[23], .*\) has no GPU path"):
             pruner.mask(data())
 
 
 def test_the_warning_names_the_line_of_the_caller(cpu_is_gpu):
     with pytest.warns(HostWarning) as told:
-        prune(data(), Random(keep=0.4))
+        prune(data(), LSP(k=2, hash=Structure()))
     assert told[0].filename == __file__
 
 
@@ -192,11 +192,24 @@ def test_a_graph_in_host_memory_is_copied_to_the_device(gpu, walks):
     assert pruner.fit(data(), executor="gpu") == pruner.fit(data())
 
 
-def test_what_the_device_cannot_do_warns_with_executor_gpu_too(gpu, walks):
-    pruner = LSP(k=2, hash=Structure())
-    found, told = caught(lambda: pruner.mask(data(), executor="gpu"))
-    assert len(told) <= 1 and not walks
-    np.testing.assert_array_equal(found, pruner.mask(data()))
+INSTEAD = 'use executor=None or "cpu" to prune on the host, with the same result$'
+
+
+def test_what_the_device_cannot_do_is_an_error_with_executor_gpu(gpu, walks):
+    pruner, given = LSP(k=2, hash=Structure()), data()
+    for call in (pruner.mask, pruner.fit, lambda given, executor: prune(given, pruner, executor=executor)):
+        with pytest.raises(OptionError, match=rf"Structure\(.*\)\) has no GPU path; {INSTEAD}"):
+            call(given, executor="gpu")
+    np.testing.assert_array_equal(pruner.mask(given, executor=None), pruner.mask(given, executor="cpu"))
+    given.x = given.x.to_sparse_csr()
+    with pytest.raises(OptionError, match=f"^sparse attributes have no GPU path; {INSTEAD}"):
+        LSP(k=2).mask(given, executor="gpu")
+    assert not walks
+
+
+def test_codebook_words_are_searched_by_the_executor_of_host_arrays(gpu):
+    run = runtime(1, "gpu")  # as streaming and Spark would do it: no graph on a device
+    assert run.device is None and run.module.searcher is host_arrays.searcher
 
 
 # several relations
@@ -226,9 +239,9 @@ def test_the_reverse_relation_gets_the_transposed_mask_on_the_device(cpu_is_gpu,
 
 
 def test_one_pruner_without_a_gpu_path_takes_all_relations_to_the_host(cpu_is_gpu, walks):
-    plan = {LIKES: LSP(k=2), KNOWS: Random(keep=0.5)}
+    plan = {LIKES: LSP(k=2), KNOWS: LSP(k=1, hash=Structure())}
     pruned, told = caught(lambda: prune(hetero(), plan))
-    assert told == ["Random(keep=0.5) has no GPU path; the graph is pruned on the host, with the same result"]
+    assert told == [f"{plan[KNOWS]!r} has no GPU path; the graph is pruned on the host, with the same result"]
     assert not walks
     for relation in plan:
         assert torch.equal(pruned[relation].edge_index, prune(hetero(), plan, executor="cpu")[relation].edge_index)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -38,13 +39,15 @@ class Cosine(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the attributes of both ends."""
-        return Needs(owner=True, neighbour=True)
+        return Needs(owner=True, neighbour=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the negated product of the two unit rows as key."""
         if graph.num_edges == 0:
             return KeySource.of_edges(lambda lo, hi: np.empty(0, np.int64))
         own, other = _parts(graph, self.side, self.seed)
+        if runtime.device is not None:
+            return KeySource.of_edges(import_module("lsprune.device.edge_keys").cosine_keys(owned, own, other, runtime))
         products = _products(own.rows, other.rows, runtime)
 
         def keys_of_owners(lo: int, hi: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -30,11 +31,11 @@ class LowDegree(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the degree of the neighbour."""
-        return Needs(degree=True)
+        return Needs(degree=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the degree of the neighbour as key."""
-        return _keys_by_neighbour(owned, _neighbour_degrees(graph, owned, self.side, runtime), 1)
+        return _keys_by_degree(graph, owned, self.side, 1, runtime)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -54,22 +55,20 @@ class LocalDegree(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the degree of the neighbour."""
-        return Needs(degree=True)
+        return Needs(degree=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the negated degree of the neighbour as key."""
-        return _keys_by_neighbour(owned, _neighbour_degrees(graph, owned, self.side, runtime), -1)
+        return _keys_by_degree(graph, owned, self.side, -1, runtime)
 
 
-def _neighbour_degrees(graph: Graph, owned: Owned, side: str, runtime: Runtime) -> Array:
-    """Return the number of edges that have each node as their neighbour, int64."""
-    return owned.count_neighbours(runtime.zeros(graph.num_neighbours(side), np.int64))
-
-
-def _keys_by_neighbour(owned: Owned, table: Array, sign: int) -> KeySource:
-    """Return a source of keys sign * table[neighbour]."""
+def _keys_by_degree(graph: Graph, owned: Owned, side: str, sign: int, runtime: Runtime) -> KeySource:
+    """Return a source of keys sign * (edges that have the neighbour as theirs)."""
+    if runtime.device is not None:
+        return KeySource.of_edges(import_module("lsprune.device.edge_keys").degree_keys(graph, owned, side, sign))
+    degree = owned.count_neighbours(runtime.zeros(graph.num_neighbours(side), np.int64))
 
     def keys_of_owners(lo: int, hi: int) -> Array:
-        return sign * table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]]
+        return sign * degree[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]]
 
     return KeySource.of_edges(keys_of_owners)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.numeric.weighted_sampling import log2, log_times
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection.items import Items
@@ -33,16 +35,28 @@ class DSpar(GlobalPruner):
     name: ClassVar[str] = "dspar"
     about: ClassVar[str] = "a random share of all edges, weighted by 1/degree + 1/degree of the two ends (DSpar)"
 
+    @property
+    def needs(self) -> Needs:
+        """Say that edges are chosen over the whole graph, which a GPU can do."""
+        return replace(super().needs, gpu=True)
+
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
         """Return log-times of weighted sampling; log2 of the weight is log2(ds + dt) - log2 ds - log2 dt."""
         of_source, of_target = _degrees(graph, items)
-        logs = [log2(np.maximum(degree, 1), runtime) for degree in (of_source, of_target)]
+        logs = [log2(degree.clip(min=1), runtime) for degree in (of_source, of_target)]
         log_sum = log2(of_source[items.first] + of_target[items.second], runtime)
         return log_times(items.draw, log_sum - logs[0][items.first] - logs[1][items.second], runtime)
 
 
 def _degrees(graph: Graph, items: Items) -> tuple[Array, Array]:
     """Return the degree of every source and of every target: in both directions, unless the graph is bipartite."""
-    out = np.bincount(items.source, minlength=graph.num_sources)
-    into = np.bincount(items.target, minlength=graph.num_targets)
+    out, into = (
+        _bincount(ends, nodes) for ends, nodes in ((items.source, graph.num_sources), (items.target, graph.num_targets))
+    )
     return (out, into) if graph.bipartite else (out + into, out + into)
+
+
+def _bincount(ends: Any, nodes: int) -> Array:
+    """Count how often each node occurs, in an array or a tensor."""
+    counts: Array = ends.bincount(minlength=nodes) if is_tensor(ends) else np.bincount(ends, minlength=nodes)
+    return counts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -28,10 +29,12 @@ class First(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the position of an edge among all edges."""
-        return Needs(owner_id=True, position=True)
+        return Needs(owner_id=True, position=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the slot as key: the slots of an owner are in the caller's order."""
+        if runtime.device is not None:
+            return KeySource.of_edges(import_module("lsprune.device.edge_keys").slot_keys(owned))
 
         def keys_of_owners(lo: int, hi: int) -> Array:
             return np.arange(owned.indptr[lo], owned.indptr[hi], dtype=np.int64)

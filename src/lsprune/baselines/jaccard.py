@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import BLOCK_FUNCTIONS
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
-from lsprune.numeric.random_numbers import MINHASH, draw
+from lsprune.numeric.random_numbers import MINHASH, draw, is_tensor
 from lsprune.pruners import LocalPruner
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
@@ -57,6 +58,7 @@ class Jaccard(LocalPruner):
             scope="neighbourhood",
             reason="jaccard compares the neighbours of both ends of an edge",
             edge_bytes=OVERLAP_EDGE_BYTES if self.exact else 0,
+            gpu=True,
         )
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
@@ -68,11 +70,16 @@ class Jaccard(LocalPruner):
         if self.exact:
             common, union = overlaps(owned, graph.num_nodes, runtime)
             key = -((common << 31) // union)
+        elif runtime.device is not None:
+            tools = import_module("lsprune.device.edge_keys")
+            return KeySource.of_edges(tools.match_keys(graph, owned, self.side, self.seed, self.hashes))
         else:
             key = -self._matches(owned, bases(graph, self.side)[1], graph.num_nodes, runtime)
 
         def keys_of_owners(lo: int, hi: int) -> Array:
-            return key[owned.indptr[lo] : owned.indptr[hi]].astype(np.int64)
+            start, stop = owned.bounds(lo, hi)
+            keys: Array = key[start:stop]
+            return keys if is_tensor(keys) else keys.astype(np.int64)
 
         return KeySource.of_edges(keys_of_owners)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection.items import Items
 
@@ -25,6 +26,11 @@ class Random(GlobalPruner):
 
     name: ClassVar[str] = "random"
     about: ClassVar[str] = "an exact random share of all edges"
+
+    @property
+    def needs(self) -> Needs:
+        """Say that edges are chosen over the whole graph, which a GPU can do."""
+        return replace(super().needs, gpu=True)
 
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
         """Return the random draws of the edges."""

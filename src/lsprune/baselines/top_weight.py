@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.pruners import LocalPruner
 from lsprune.selection.choose import KeySource
 
@@ -44,11 +46,15 @@ class TopWeight(LocalPruner):
     @property
     def needs(self) -> Needs:
         """Say that edge attributes are compared in their own type."""
-        return Needs(edge=True, own_type=True)
+        return Needs(edge=True, own_type=True, gpu=True)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return keys that fall as the weight rises."""
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
+        if is_tensor(weights):
+            compares = self.k != 0 or self.symmetric is None  # no pair is looked at if no owner may keep an edge
+            keys = import_module("lsprune.device.edge_keys").weight_keys(owned, weights, check=compares)
+            return KeySource.of_edges(keys)
 
         def keys_of_owners(lo: int, hi: int) -> Array:
             ids = owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi]))
@@ -69,7 +75,8 @@ class TopWeight(LocalPruner):
             raise GraphError(f"edge_attr must have a column {column} for top-weight, got {columns} columns")
         if hasattr(values, "tocsr"):
             return np.asarray(values.tocsc()[:, [column]].toarray()[:, 0])
-        return np.asarray(values.reshape(values.shape[0], columns)[:, column])
+        weights: Array = values.reshape(values.shape[0], columns)[:, column]
+        return weights if is_tensor(weights) else np.asarray(weights)
 
 
 def descending(weights: Array, ids: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Array, Graph, oriented
+from lsprune.graph import Array, Graph, check_kinds, check_widths, oriented
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
@@ -138,6 +138,52 @@ def is_undirected(graph: DeviceGraph) -> bool:
     """Return whether every edge has its reverse (wrong with probability 2^-64); one more pass over the edges."""
     ends: Any = graph.ends()
     return int(reverse_balance(*ends)) == 0
+
+
+def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
+    """Join graphs that are on one device, as `Graph.concat` does."""
+    check_kinds(graphs)
+    if len({graph.device for graph in graphs}) > 1:
+        raise NoGpuPath("the graphs of a list must be on one device for the GPU path")
+    bipartite, ends = graphs[0].bipartite, [graph.ends() for graph in graphs]
+    source, source_ptr = _concat_ends(
+        [s for s, _ in ends], [graph.num_sources for graph in graphs], [graph.source_ptr for graph in graphs]
+    )
+    target, target_ptr = _concat_ends(
+        [t for _, t in ends], [graph.num_targets for graph in graphs], [graph.target_ptr for graph in graphs]
+    )
+    sources, targets = (sum(getattr(graph, name) for graph in graphs) for name in ("num_sources", "num_targets"))
+    x = concat_rows([graph.x_target for graph in graphs], "x")
+    return from_tensors(
+        (source, target),
+        num_nodes=(sources, targets) if bipartite else targets,
+        x=(concat_rows([graph.x_source for graph in graphs], "x"), x) if bipartite else x,
+        edge_attr=concat_rows([graph.edge_attr for graph in graphs], "edge_attr"),
+        ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
+        undirected=graphs[0].undirected,
+    )
+
+
+def concat_rows(values: Sequence[Any], name: str) -> Any:
+    """Return the attributes of all graphs, one after the other; None if no graph has any."""
+    if not check_widths(values, name):
+        return None
+    if len({rows.dtype for rows in values}) > 1:  # numpy and torch differ in the common type of two
+        raise NoGpuPath(f"{name} must be of one type on all graphs of a list for the GPU path")
+    return torch.cat(list(values))
+
+
+def _concat_ends(ends: Sequence[Any], sizes: Sequence[int], offsets: Sequence[Any]) -> tuple[Tensor, Tensor]:
+    """Return the shifted ids of one end of all edges, and the node offsets of all graphs."""
+    device = ends[0].device
+    stops = torch.tensor(sizes).cumsum(0)
+    shifts = [0, *stops[:-1].tolist()]
+    ids = torch.cat([end.long() + shift for end, shift in zip(ends, shifts, strict=True)])
+    parts = [
+        stops[place : place + 1].to(device) if ptr is None else ptr[1:] + shifts[place]
+        for place, ptr in enumerate(offsets)
+    ]
+    return ids, torch.cat([torch.zeros(1, dtype=torch.int64, device=device), *parts])
 
 
 def upload(graph: Graph, device: Any) -> DeviceGraph:

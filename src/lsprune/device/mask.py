@@ -12,6 +12,7 @@ from lsprune.device.owners import DeviceOwned
 from lsprune.graph import oriented
 from lsprune.kernels.gpu.isolated_nodes import count_isolated
 from lsprune.kernels.gpu.masking import scatter_taken
+from lsprune.selection.mask import Outcome
 from lsprune.selection.rules import SelectionRules
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
@@ -45,17 +46,28 @@ def isolated_nodes(
         if graph.rows == oriented(rules.side, "source", "target")[0] and graph.facts.to_ownerless == 0:
             return None
         return count_isolated(cast(Any, owned.indptr), cast(Any, owned.neighbour), taken)
-    owner: Any
-    neighbour: Any
-    owner, neighbour = oriented(rules.side, *graph.ends())
-    real = owner != neighbour
-    kept = to_mask(graph, owned, taken, rules.self_loops)
-    had, has = (_marked(owner, neighbour, real & which, graph.num_nodes) for which in (real, kept))
+    return _isolated(graph, to_mask(graph, owned, taken, rules.self_loops))
+
+
+def outcome(graph: DeviceGraph, mask: Tensor) -> Outcome:
+    """Return the outcome of any mask: what it isolates and how many edges it keeps, in one transfer."""
+    none = torch.zeros((), dtype=torch.int64, device=graph.device)
+    isolated, kept = torch.stack([none if graph.bipartite else _isolated(graph, mask), mask.sum()]).tolist()
+    return Outcome(cast(Any, mask), isolated, kept)
+
+
+def _isolated(graph: DeviceGraph, mask: Tensor) -> Tensor:
+    """Count the nodes that had an edge to another node and have none left."""
+    source: Any
+    target: Any
+    source, target = graph.ends()
+    real = source != target
+    had, has = (_marked(source, target, real & which, graph.num_nodes) for which in (real, mask))
     return (had & ~has).sum()
 
 
-def _marked(owner: Tensor, neighbour: Tensor, which: Tensor, nodes: int) -> Tensor:
-    marks = torch.zeros(nodes + 1, dtype=torch.bool, device=owner.device)
-    for ends in (owner, neighbour):
+def _marked(source: Tensor, target: Tensor, which: Tensor, nodes: int) -> Tensor:
+    marks = torch.zeros(nodes + 1, dtype=torch.bool, device=source.device)
+    for ends in (source, target):
         marks[torch.where(which, ends.long(), nodes)] = True
     return marks[:nodes]

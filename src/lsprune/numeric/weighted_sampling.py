@@ -32,6 +32,11 @@ def log2(values: Array, runtime: Runtime) -> Array:
 
 
 def log_times(draws: Array, log_weight: Array, runtime: Runtime) -> Array:
-    """Return log2 of the time of each item, int64, from uint64 draws (U = draw / 2^64) and log2 of the weights."""
-    minus_log = (64 << FRACTION_BITS) - log2(draws | np.uint64(1), runtime)  # at least 1: log2 is rounded down
-    return np.asarray(log2(minus_log, runtime) - log_weight)
+    """Return log2 of the time of each item, int64, from uint64 draws (U = draw / 2^64) and log2 of the weights.
+
+    Draws that are a tensor are int64 with the same bits.
+    """
+    one = 1 if is_tensor(draws) else np.uint64(1)
+    minus_log = (64 << FRACTION_BITS) - log2(draws | one, runtime)  # at least 1: log2 is rounded down
+    times: Array = log2(minus_log, runtime) - log_weight
+    return times

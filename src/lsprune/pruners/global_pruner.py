@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class GlobalPruner(BudgetedPruner):
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Keep the items with the smallest keys, as many as the budget says."""
+        if runtime.device is not None:
+            there: Outcome = import_module("lsprune.device.global_choice").mask_graph(self, graph, runtime)
+            return there
         source, target = (plain(end) for end in graph.ends())
         real = np.ones(source.shape, bool)
         if not loops_count(self.self_loops, bipartite=graph.bipartite):

@@ -26,7 +26,8 @@ def where_it_is(
     """Return work(graphs, runtime), with graphs on the GPU or on the host.
 
     With `executor=None`, a graph on a GPU is worked on there. If there is no GPU path, a warning says so, once, and it
-    is copied to the host. With `executor="gpu"`, a graph on the host is copied to the GPU.
+    is copied to the host. With `executor="gpu"`, a graph on the host is copied to the GPU, and NoGpuPath is raised if
+    there is no GPU path.
     """
     run = runtime(threads, executor)
     device = adapter.device(data) if executor in (None, "gpu") else None
@@ -35,6 +36,9 @@ def where_it_is(
     try:
         return _on_device(adapter, data, pruners, run, device, work)
     except NoGpuPath as error:
+        if executor == "gpu":
+            advice = 'use executor=None or "cpu" to prune on the host, with the same result'
+            raise NoGpuPath(f"{error}; {advice}") from None
         _warn(str(error))
     return work(adapter.graphs(data), run)
 

@@ -15,7 +15,7 @@ from lsprune.hashing.device_keys import padded
 from lsprune.hashing.device_rows import joined, part_rows
 from lsprune.kernels.gpu.logarithms import log2_fixed
 from lsprune.kernels.gpu.neighbour_rows import dot_rows, sum_rows, unit_rows
-from lsprune.kernels.gpu.neighbour_sets import count_common
+from lsprune.kernels.gpu.neighbour_sets import overlaps
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import FRACTION_BITS
 
@@ -40,10 +40,7 @@ def degree_logs(view: View) -> Tensor:
 def jaccard_logs(view: View, nodes: int) -> Tensor:
     """Return log2 of the Jaccard similarity of the closed neighbour sets of owner and neighbour, for every slot."""
     owner, neighbour = _ends(view.owned)
-    pairs = torch.cat([owner * nodes + neighbour, torch.arange(nodes, device=view.device) * (nodes + 1)])
-    pairs = torch.unique(pairs)
-    begins = torch.searchsorted(pairs, torch.arange(nodes + 1, device=view.device) * nodes)
-    common, union = count_common(owner, neighbour, pairs, begins, nodes)
+    common, union = overlaps(owner, neighbour, nodes, closed=True)
     return log2_fixed(common) - log2_fixed(union)
 
 

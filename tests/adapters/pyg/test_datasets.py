@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from device_helpers import no_numpy_reads
+from device_objects import graphs, identical, masks_of
 from pyg_helpers import (
     HETERO_MASK,
     LIKES,
@@ -25,6 +27,7 @@ from pyg_helpers import (
 import torch
 from torch_geometric.data import Data
 
+from lsprune import LSP, LocalRandom, prune
 from lsprune.adapters.pyg import find
 from lsprune.errors import GraphError
 
@@ -141,3 +144,38 @@ def test_dataset_of_edge_index_stays_one():
     assert given._data_list is None
     assert [one.edge_index.validate().is_undirected for one in out] == [True, False]
     assert [one.edge_index.sort_order for one in out] == ["row", "row"]
+
+
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extras", [{}, {"e_id": True, "rescale": True}], ids=["plain", "with extras"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: stored(graphs()),
+        lambda: stored(graphs())[[2, 0]],
+        lambda: stored(graphs())[[1, 1]],
+        lambda: stored([Data(edge_index=one.edge_index) for one in graphs()]),
+        lambda: stored([Data(edge_index=undirected(), x=torch.ones(5, 1)) for _ in range(2)]),
+        lambda: stored([hetero(), hetero()]),
+        lambda: stored(graphs()[:1]),
+    ],
+    ids=["whole", "selected", "selected twice", "bare", "edge indices", "hetero", "one graph"],
+)
+def test_datasets_on_a_gpu_become_those_of_the_host(make, extras, cpu_is_gpu):
+    for pruner in (LSP(k=2, hash="identity"), LocalRandom(keep=0.3)):
+        expected, masks = prune(make(), pruner, return_mask=True, executor="cpu", **extras)
+        given = make()
+        with no_numpy_reads():  # HostWarning would be an error
+            found, returned = prune(given, pruner, return_mask=True, **extras)
+        assert type(found) is Stored and identical(list(expected), list(found))
+        assert identical(list(make()), list(given))
+        for mask, tensor in zip(masks_of(masks), masks_of(returned), strict=True):
+            assert isinstance(tensor, torch.Tensor)
+            np.testing.assert_array_equal(tensor.numpy(), mask)
+
+
+def test_nothing_selected_is_nothing_kept(cpu_is_gpu):
+    pruned, masks = prune(stored()[[]], LocalRandom(k=1), return_mask=True)
+    assert len(pruned) == 0 and masks == []

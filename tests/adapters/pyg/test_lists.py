@@ -86,8 +86,45 @@ def test_list_of_unlike_graphs_is_refused(change, message):
         find(graphs).graphs(graphs)
 
 
-def test_a_list_on_a_gpu_is_pruned_on_the_host_and_a_warning_says_so(cpu_is_gpu):
+# On a GPU ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_list_is_read_on_its_device_as_on_the_host(cpu_is_gpu):
+    given = several()
+    assert find(given).device(given) == torch.device("cpu")
+    there, here = find(given).device_graphs(given)[None], graph_of(given)
+    for name in ("source", "target", "x_source", "edge_attr", "target_ptr"):
+        assert np.array_equal(getattr(there, name).numpy(), getattr(here, name)), name
+
+
+def test_graphs_on_several_devices_are_pruned_on_the_host(cpu_is_gpu, monkeypatch):
+    given = several()
+    given[1].x = given[1].x.numpy()  # not on the device of the others
     expected = prune(several(), LocalRandom(k=1), executor="cpu")
-    with pytest.warns(HostWarning, match="a list of PyG Data or HeteroData has no GPU path"):
-        pruned = prune(several(), LocalRandom(k=1))
+    with pytest.warns(HostWarning, match="x must be on the device of the edges"):
+        pruned = prune(given, LocalRandom(k=1))
+    given[1].x, pruned[1].x = expected[1].x, expected[1].x
     assert all(same(one, other) for one, other in zip(pruned, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda graphs: graphs.append("graph"), "number 3 is str"),
+        (lambda graphs: delattr(graphs[1], "x"), "x must be on all graphs of a list or on none, number 1 has none"),
+        (lambda graphs: setattr(graphs[1], "x", torch.ones(2, 3)), "same width"),
+        (lambda graphs: graphs.append(hetero()), "same relations"),
+        (lambda graphs: graphs[0].edge_index.fill_(3), r"source ids must be in \[0, 3\), got 3 at edge 0"),
+        (lambda graphs: setattr(graphs[2], "x", torch.ones(3, 2)), r"target ids must be|source ids must be"),
+        (lambda graphs: setattr(graphs[2], "edge_attr", torch.ones(3)), "edge_attr must have 4 rows"),
+    ],
+)
+def test_lists_on_a_device_are_refused_with_the_words_of_the_host(change, message, cpu_is_gpu):
+    graphs = several()
+    change(graphs)
+    errors = []
+    for read in (find(graphs).graphs, find(graphs).device_graphs):
+        with pytest.raises(GraphError, match=message) as error:
+            read(graphs)
+        errors.append(str(error.value))
+    assert errors[0] == errors[1]

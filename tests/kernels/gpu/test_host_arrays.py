@@ -5,12 +5,10 @@ import pytest
 
 from graphs import random_graph
 from lsprune import LSP
-from lsprune.errors import HostWarning
 from lsprune.hashing import Codebook
 from lsprune.kernels import Runtime, cpu
 from lsprune.kernels.gpu import host_arrays as gpu
 from lsprune.kernels.gpu import nearest_words
-from lsprune.pruners import placement
 
 
 def test_the_search_runs_on_the_device_and_all_else_on_the_cpu():
@@ -28,13 +26,11 @@ def test_pruners_without_a_codebook_need_nothing_of_the_device(monkeypatch):
     np.testing.assert_array_equal(LSP(k=2).mask_graph(graph, run).mask, LSP(k=2).mask(graph))
 
 
-def test_a_pruner_without_a_gpu_path_comes_here_and_says_so_once(monkeypatch):
+def test_words_are_searched_on_the_device_for_graphs_in_host_memory(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setattr(nearest_words, "DEVICE", "cpu")
-    monkeypatch.setattr(placement, "_warned", set())
-    graph, pruner = random_graph(0, edge_dim=3), LSP(k=2, hash=Codebook(words=8))
-    assert not pruner.needs.gpu
-    with pytest.warns(HostWarning, match="has no GPU path; the graph is pruned on the host"):
-        mask = pruner.mask(graph, executor="gpu")
-    np.testing.assert_array_equal(mask, pruner.mask(graph))
-    np.testing.assert_array_equal(mask, pruner.mask(graph, executor="gpu"))  # a second warning would be an error
+    graph, run = random_graph(0, edge_dim=3), Runtime("gpu", 2)
+    for pruner in (LSP(k=2, hash=Codebook(words=8)), LSP(k=2, hash=Codebook(words=8, exact=True))):
+        fitted = pruner.fit_graph(graph, run)
+        assert fitted == pruner.fit(graph)
+        np.testing.assert_array_equal(fitted.mask_graph(graph, run).mask, pruner.mask(graph))

@@ -62,3 +62,11 @@ def test_chunks_cover_all_slots_once(chunk):
         ranges = slot_chunks(slots, columns)
         assert [slot for lo, hi in ranges for slot in range(lo, hi)] == list(range(slots))
         assert all((hi - lo) * columns <= kernels.CHUNK_VALUES or hi - lo == 1 for lo, hi in ranges)
+
+
+def test_neighbours_may_have_rows_of_their_own(device, chunk):
+    rng = np.random.default_rng(0)
+    own, other = rng.integers(-9, 10, (5, 4)), rng.integers(-9, 10, (7, 4))
+    owner, neighbour = rng.integers(0, 5, 20), rng.integers(0, 7, 20)
+    found = dot_rows(*(tensor(array, device) for array in (own, owner, neighbour, other)))
+    assert found.tolist() == (own[owner] * other[neighbour]).sum(1).tolist()

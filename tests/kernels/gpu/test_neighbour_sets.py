@@ -6,7 +6,7 @@ from gpu_arrays import tensor
 
 from lsprune.kernels import reference
 from lsprune.kernels.gpu import neighbour_sets as kernels
-from lsprune.kernels.gpu.neighbour_sets import count_common
+from lsprune.kernels.gpu.neighbour_sets import EMPTY_SET_HASH, count_common, count_equal, min_rows, overlaps
 
 
 @pytest.fixture(params=[1, 25, 1 << 26], ids=lambda size: f"chunks of {size}")
@@ -50,3 +50,34 @@ def test_no_slots_and_no_members(sets, device, chunk):
     assert counted(none, none, sets, device) == ([], [])
     if not sets[0]:
         assert counted(np.array([0]), np.array([1]), sets, device) == ([0], [0])
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_sets_are_those_of_the_edges(closed, device, chunk):
+    rng = np.random.default_rng(1)
+    owner, neighbour = np.sort(rng.integers(0, 9, 60)), rng.integers(0, 9, 60)
+    sets = [{u} if closed else set() for u in range(10)]
+    for u, v in zip(owner.tolist(), neighbour.tolist(), strict=True):
+        sets[u].add(v)
+    common, union = overlaps(tensor(owner, device), tensor(neighbour, device), 10, closed=closed)
+    pairs = list(zip(owner.tolist(), neighbour.tolist(), strict=True))
+    assert common.tolist() == [len(sets[u] & sets[v]) for u, v in pairs]
+    assert union.tolist() == [len(sets[u] | sets[v]) for u, v in pairs]
+
+
+@pytest.mark.parametrize("values", [4, 1 << 26], ids=lambda size: f"{size} values at a time")
+def test_min_hashes_are_those_of_the_definition(values, device, monkeypatch):
+    from lsprune.kernels.gpu import neighbour_rows
+
+    monkeypatch.setattr(neighbour_rows, "CHUNK_VALUES", values)
+    rng = np.random.default_rng(2)
+    owner, neighbour = np.sort(rng.integers(0, 8, 50)), rng.integers(0, 10, 50)
+    table = rng.integers(0, 6, (10, 3))
+    indptr, expected = np.searchsorted(owner, np.arange(11)), np.full((10, 3), EMPTY_SET_HASH)
+    reference.min_rows(indptr, neighbour, table, 0, 10, expected)
+    found = min_rows(*(tensor(array, device) for array in (owner, neighbour, table)))
+    assert found.tolist() == expected.tolist()
+    counts, equal = np.zeros(50, np.int64), tensor(np.zeros(50, np.int64), device)
+    reference.count_equal(indptr, neighbour, expected, 0, 10, counts)
+    count_equal(found, tensor(owner, device), tensor(neighbour, device), equal)
+    assert equal.tolist() == counts.tolist() and len(set(counts.tolist())) > 2

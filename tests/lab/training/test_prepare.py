@@ -56,6 +56,24 @@ def test_a_share_is_a_budget_too():
     assert record["share"] == pytest.approx(0.25, abs=0.002)
 
 
+@pytest.mark.parametrize("method", ["lsp-projection", "lsp-projection-published"])  # the latter has no GPU path
+@pytest.mark.parametrize("memory", [True, False], ids=["enough memory", "too little memory"])
+def test_what_a_gpu_cannot_do_is_done_on_the_host(method, memory, monkeypatch):
+    from lsprune.device import graph as device_graph
+    from lsprune.kernels.gpu import host_arrays
+
+    def default_device():
+        if not memory:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return torch.device("cpu")
+
+    run = dataclasses.replace(NODE_RUN, **method_fields(method), k=3)
+    monkeypatch.setattr(host_arrays, "check_device", lambda: None)
+    monkeypatch.setattr(device_graph, "default_device", default_device)
+    here, there = (prepare(run, None, executor=executor)[0].train for executor in (None, "gpu"))
+    assert torch.equal(here.edge_index, there.edge_index)
+
+
 @pytest.mark.parametrize("dataset", ["communities", "graphs"])
 def test_graphs_are_pruned_always_or_only_in_training_or_only_in_testing(dataset):
     run = dataclasses.replace(NODE_RUN, dataset=dataset, **method_fields("random"), k=2)

@@ -5,7 +5,8 @@
 - `stores`: which entries of one PyG store belong to its edges;
 - `data`: `Data`, `HeteroData`, and a `Batch` of either;
 - `batched_store`: several graphs in one store and the slices that divide it, for `Batch` and datasets;
-- `lists`, `datasets`: a list or tuple of them, and `InMemoryDataset`.
+- `lists`, `datasets`: a list or tuple of them, and `InMemoryDataset`;
+- `listed_stores`, `stored_arrays`: the graphs of these on a device, and of a dataset, without a loop over them.
 """
 
 from __future__ import annotations

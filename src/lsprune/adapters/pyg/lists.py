@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.pyg.data import DataAdapter, HeteroDataAdapter
+from lsprune.adapters.pyg.listed_stores import ListedStores
 from lsprune.adapters.pyg.stores import edge_count
+from lsprune.adapters.pyg.tensors import kept_before, mask_of
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 
@@ -26,20 +31,22 @@ class ListAdapter(Adapter):
 
     def graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
         graphs = [_checked_adapter(item, place).graphs(item) for place, item in enumerate(data)]
-        for place, relations in enumerate(graphs):
-            if relations.keys() != graphs[0].keys():
-                raise GraphError(f"all graphs of a list must have the same relations, number {place} differs from 0")
-        return {key: Graph.concat([relations[key] for relations in graphs]) for key in graphs[0]}
+        return {key: Graph.concat(parts) for key, parts in _by_relation(graphs).items()}
 
     def device(self, data: Sequence[Any]) -> Any:
         return _checked_adapter(data[0], 0).device(data[0])
 
+    def device_graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
+        from lsprune.device.graph import concat
+
+        listed = ListedStores.of(data)
+        if listed is not None and (graph := listed.graph()) is not None:
+            return {None: graph}
+        graphs = [_checked_adapter(item, place).device_graphs(item) for place, item in enumerate(data)]
+        return {key: concat(parts) for key, parts in _by_relation(graphs).items()}
+
     def rebuild(self, data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | tuple[Any, ...]:
-        divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
-        rebuilt = [
-            _checked_adapter(item, place).rebuild(item, {key: next(parts) for key, parts in divided.items()})
-            for place, item in enumerate(data)
-        ]
+        rebuilt = _rebuilt_together(data, kept) or _rebuilt_one_by_one(data, kept)
         return tuple(rebuilt) if isinstance(data, tuple) else rebuilt
 
     def masks(self, data: Sequence[Any], masks: Mapping[Key, Array]) -> list[Any]:
@@ -50,8 +57,37 @@ class ListAdapter(Adapter):
         ]
 
 
-def split(values: Array, counts: Sequence[int] | Array) -> list[Array]:
-    """Cut the array into pieces of these lengths."""
+def _by_relation(graphs: Sequence[Mapping[Key, Any]]) -> dict[Key, list[Any]]:
+    """Return the graphs of each relation; raise GraphError if not all have the same relations."""
+    for place, relations in enumerate(graphs):
+        if relations.keys() != graphs[0].keys():
+            raise GraphError(f"all graphs of a list must have the same relations, number {place} differs from 0")
+    return {key: [relations[key] for relations in graphs] for key in graphs[0]}
+
+
+def _rebuilt_together(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | None:
+    """Return graphs on a device without the edges that are not kept, all at once; None if they are not so alike."""
+    if None not in kept or not isinstance(kept[None].mask, Tensor) or (listed := ListedStores.of(data)) is None:
+        return None
+    new = listed.keep(kept[None])
+    out = [copy.copy(item) for item in data]
+    for item, *values in zip(out, *new.values(), strict=True):
+        item._store._mapping.update(zip(new, values, strict=True))  # a copy has nothing cached that must be forgotten
+    return out
+
+
+def _rebuilt_one_by_one(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any]:
+    divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
+    return [
+        _checked_adapter(item, place).rebuild(item, {key: next(parts) for key, parts in divided.items()})
+        for place, item in enumerate(data)
+    ]
+
+
+def split(values: Any, counts: Sequence[int] | Array) -> list[Any]:
+    """Cut the array or tensor into pieces of these lengths."""
+    if isinstance(values, Tensor):
+        return list(torch.split(values, [int(count) for count in counts]))
     return np.split(values, np.cumsum(counts, dtype=np.int64))[:-1]
 
 
@@ -72,5 +108,8 @@ def _edge_counts(data: Sequence[Any], key: Key) -> list[int]:
 def _divide(kept: Kept, counts: Sequence[int]) -> Iterator[Kept]:
     masks = split(kept.mask, counts)
     weights = [None] * len(masks) if kept.weight is None else split(kept.weight, counts)
-    for mask, weight in zip(masks, weights, strict=True):
-        yield Kept(mask=mask, weight=weight, e_id=kept.e_id)
+    sizes = [None] * len(masks)
+    if isinstance(kept.mask, Tensor):  # one transfer instead of one for each graph
+        sizes = kept_before(mask_of(kept), torch.tensor([0, *counts]).cumsum(0)).diff().tolist()
+    for mask, weight, size in zip(masks, weights, sizes, strict=True):
+        yield Kept(mask=mask, weight=weight, e_id=kept.e_id, count=size)

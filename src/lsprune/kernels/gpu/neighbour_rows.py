@@ -32,9 +32,14 @@ def unit_rows(sums: Tensor) -> Tensor:
     return out
 
 
-def dot_rows(units: Tensor, owner: Tensor, neighbour: Tensor) -> Tensor:
-    """Return the dot product of the rows of owner and neighbour of each slot, int64."""
+def dot_rows(units: Tensor, owner: Tensor, neighbour: Tensor, others: Tensor | None = None) -> Tensor:
+    """Return the dot product of the rows of owner and neighbour of each slot, int64.
+
+    Args:
+        others: the rows of neighbours, where they are not those of owners.
+    """
+    others = units if others is None else others
     out = torch.empty(owner.shape[0], dtype=torch.int64, device=units.device)
     for lo, hi in slot_chunks(owner.shape[0], units.shape[1]):
-        out[lo:hi] = (units[owner[lo:hi].long()].long() * units[neighbour[lo:hi].long()]).sum(1)
+        out[lo:hi] = (units[owner[lo:hi].long()].long() * others[neighbour[lo:hi].long()]).sum(1)
     return out

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from lsprune.api import prune
-from lsprune.errors import Lacking, LspruneWarning, OptionError
+from lsprune.errors import Lacking, LspruneWarning, NoGpuPath, OptionError
 from lsprune.lab.datasets import Dataset, load
 from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
 from lsprune.lab.datasets.user_graph import user_graph_dataset
@@ -115,7 +115,14 @@ def _warm_up(dataset: Dataset, whole: _Splits, pruner: Pruner, executor: str | N
 
 
 def _prune_splits(dataset: Dataset, whole: _Splits, pruner: Pruner, executor: str | None) -> tuple[Any, Pruner]:
-    """Return (pruned splits, pruner fitted on the training split)."""
+    """Return (pruned splits, pruner fitted on the training split); on the host if there is no GPU path."""
+    try:
+        return _prune_by(dataset, whole, pruner, executor if pruner.needs.gpu else None)
+    except NoGpuPath:  # too little memory, or attributes that the GPU cannot read
+        return _prune_by(dataset, whole, pruner, None)
+
+
+def _prune_by(dataset: Dataset, whole: _Splits, pruner: Pruner, executor: str | None) -> tuple[Any, Pruner]:
     if dataset.single:
         fitted = pruner.fit(whole[0], executor=executor)
         return (prune(whole[0], fitted, executor=executor),) * 3, fitted
