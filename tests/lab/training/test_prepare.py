@@ -62,14 +62,14 @@ def test_what_a_gpu_cannot_do_is_done_on_the_host(method, memory, monkeypatch):
     from lsprune.device import graph as device_graph
     from lsprune.kernels.gpu import host_arrays
 
-    def default_device():
-        if not memory:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return torch.device("cpu")
+    def no_memory(*_):
+        raise torch.OutOfMemoryError("CUDA out of memory")
 
     run = dataclasses.replace(NODE_RUN, **method_fields(method), k=3)
     monkeypatch.setattr(host_arrays, "check_device", lambda: None)
-    monkeypatch.setattr(device_graph, "default_device", default_device)
+    monkeypatch.setattr(device_graph, "default_device", lambda: torch.device("cpu"))
+    if not memory:
+        monkeypatch.setattr(device_graph, "upload", no_memory)
     here, there = (prepare(run, None, executor=executor)[0].train for executor in (None, "gpu"))
     assert torch.equal(here.edge_index, there.edge_index)
 
