@@ -33,11 +33,12 @@ FIGURES = {
             "bare gather / selection", 'selection, select="bottom"'),
     "gpu_graphs": ("list of Data, fitted", "list of Data, with fit", "list of Data: reading",
                    "list of Data: rebuilding", "Batch, fitted", "Batch, with fit", "dataset, fitted"),
+    "epoch": ("demo: fit and prune, an epoch", "demo: epochs that pruning costs"),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
     "speed": "torch_geometric", "gpu": "torch_geometric", "gpu_graphs": "torch_geometric",
-    "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
+    "epoch": "torch_geometric", "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
     "networkit_similarity": "networkit",
 }  # fmt: skip
 
