@@ -18,14 +18,18 @@ torch = pytest.importorskip("torch")
 from lsprune import LSP, Graph, LocalRandom  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
-from lsprune.hashing import Bins, Identity, Projection, Signs, Threshold  # noqa: E402
+from lsprune.hashing import Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold  # noqa: E402
 from lsprune.hashing.base import View  # noqa: E402
 from lsprune.kernels import Runtime, runtime  # noqa: E402
 from lsprune.selection.owners import group  # noqa: E402
 
 FAMILIES = (
     Projection(), Projection(l=0.5), Projection(sparsity=3), Identity(), Signs(bits=3), Bins(), Threshold(),
-    Threshold(sparsity=2, m=97),
+    Threshold(sparsity=2, m=97), Structure(rounds=2),
+)  # fmt: skip
+LEARNING_FAMILIES = (
+    Codebook(), Codebook(words=3), Codebook(words=30), Both(), Both(edge=Bins(), node=Codebook(words=2)),
+    Both(edge=Projection(), node=Structure()),
 )  # fmt: skip
 WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0")
 PARTS = (("edge", "neighbour"), ("owner", "edge", "neighbour"), ("neighbour",))
@@ -130,9 +134,11 @@ def any_pruner(rng: np.random.Generator, graph: Graph) -> Any:
         rules["symmetric"] = str(rng.choice(["union", "intersection"]))
     if rng.integers(10) == 0:
         return LocalRandom(**rules)
-    family, weights = FAMILIES[rng.integers(len(FAMILIES))], WEIGHTS[rng.integers(len(WEIGHTS))]
-    select = str(rng.choice(["functions", "functions", "bottom"]))
-    return LSP(**rules, hash=family, weights=weights, select=select, attributes=PARTS[rng.integers(len(PARTS))])
+    families = FAMILIES if rng.integers(3) else LEARNING_FAMILIES
+    family, weights = families[rng.integers(len(families))], WEIGHTS[rng.integers(len(WEIGHTS))]
+    select, parts = str(rng.choice(["functions", "functions", "bottom"])), PARTS[rng.integers(len(PARTS))]
+    parts = PARTS[1] if family.missing_parts(parts) else parts
+    return LSP(**rules, hash=family, weights=weights, select=select, attributes=parts)
 
 
 def views(pruner: LSP, graph: Graph, steps: int = 1) -> tuple[View, View]:

@@ -23,16 +23,14 @@ from lsprune.baselines import Jaccard, TopWeight
 from lsprune.device import graph as device_graph
 from lsprune.device import pruning
 from lsprune.errors import HostWarning
-from lsprune.hashing import Both, Codebook, PaperThreshold, Signs, Structure
+from lsprune.hashing import Both, Codebook, PaperThreshold
 from lsprune.kernels.gpu import host_arrays
 from lsprune.plugins import ADAPTERS
 from lsprune.pruners import PaperLSP, Pruner
 from lsprune.pruners.placement import own_arrays, where_it_is
 
 WITHOUT_GPU_PATH = [
-    LSP(k=2, hash=Structure()),
-    LSP(k=2, hash=Codebook(words=4)),
-    LSP(keep=0.4, hash=Both(edge=Signs(bits=2), node=Signs(bits=2))),
+    LSP(keep=0.4, hash=Both(edge=Codebook(words=4), node=PaperThreshold())),
     LSP(k=2, hash="auto"),
     LSP(k=2, weights="auto"),
     LSP(k=2, hash=PaperThreshold(digest="md5")),
@@ -193,7 +191,7 @@ def test_a_graph_in_host_memory_is_copied_to_the_device(gpu, walks):
 
 
 def test_what_the_device_cannot_do_warns_with_executor_gpu_too(gpu, walks):
-    pruner = LSP(k=2, hash=Structure())
+    pruner = LSP(k=2, hash=PaperThreshold())
     found, told = caught(lambda: pruner.mask(data(), executor="gpu"))
     assert len(told) <= 1 and not walks
     np.testing.assert_array_equal(found, pruner.mask(data()))

@@ -40,7 +40,7 @@ class WordSearch:
         if not self.by_lists(words):
             search: Search = self.runtime.module.searcher(words)
             return search
-        return _kept_searcher(_ByContent(words), self.runtime)
+        return _kept_searcher(ByContent(words), self.runtime)
 
     def nearest(self, rows: Array, words: Array) -> Array:
         """Return the number of a word for each row, which is the nearest if the search is exact."""
@@ -65,7 +65,7 @@ class WordSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class _ByContent:
+class ByContent:
     """An array that equals another with the same content."""
 
     array: Array
@@ -74,9 +74,9 @@ class _ByContent:
         return zlib.crc32(np.ascontiguousarray(self.array).data)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByContent) and np.array_equal(self.array, other.array)
+        return isinstance(other, ByContent) and np.array_equal(self.array, other.array)
 
 
 @lru_cache(maxsize=2)
-def _kept_searcher(words: _ByContent, runtime: Runtime) -> Search:
+def _kept_searcher(words: ByContent, runtime: Runtime) -> Search:
     return list_searcher(words.array, runtime)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from graphs import random_graph
-from lsprune import LSP
+from lsprune import LSP, Guarded
 from lsprune.errors import HostWarning
 from lsprune.hashing import Codebook
 from lsprune.kernels import Runtime, cpu
@@ -32,7 +32,7 @@ def test_a_pruner_without_a_gpu_path_comes_here_and_says_so_once(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setattr(nearest_words, "DEVICE", "cpu")
     monkeypatch.setattr(placement, "_warned", set())
-    graph, pruner = random_graph(0, edge_dim=3), LSP(k=2, hash=Codebook(words=8))
+    graph, pruner = random_graph(0, edge_dim=3), Guarded(pruner=LSP(k=2, hash=Codebook(words=8)), min_keep=1)
     assert not pruner.needs.gpu
     with pytest.warns(HostWarning, match="has no GPU path; the graph is pruned on the host"):
         mask = pruner.mask(graph, executor="gpu")
