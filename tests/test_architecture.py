@@ -31,6 +31,7 @@ HEAVY = {
         "hashing/device_labels.py",
         "hashing/device_rows.py",
         "weights/device_logs.py",
+        "weights/device_surroundings.py",
         "numeric/device_quantisation.py",
         "pyg.py",
         "lab",

@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 from lsprune import LSP, Graph, LocalRandom  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
-from lsprune.hashing import Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold  # noqa: E402
+from lsprune.hashing import Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold  # noqa: E402
 from lsprune.hashing.base import View  # noqa: E402
 from lsprune.kernels import Runtime, runtime  # noqa: E402
 from lsprune.selection.owners import group  # noqa: E402
@@ -29,9 +29,9 @@ FAMILIES = (
 )  # fmt: skip
 LEARNING_FAMILIES = (
     Codebook(), Codebook(words=3), Codebook(words=30), Both(), Both(edge=Bins(), node=Codebook(words=2)),
-    Both(edge=Projection(), node=Structure()),
+    Both(edge=Projection(), node=Structure()), Auto(),
 )  # fmt: skip
-WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0")
+WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0", "auto")
 PARTS = (("edge", "neighbour"), ("owner", "edge", "neighbour"), ("neighbour",))
 EDGES = (0, 1, 5, 300, 1500)
 HOST = runtime(1, "cpu" if find_spec("numba") else "reference")

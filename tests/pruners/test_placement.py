@@ -31,8 +31,6 @@ from lsprune.pruners.placement import own_arrays, where_it_is
 
 WITHOUT_GPU_PATH = [
     LSP(keep=0.4, hash=Both(edge=Codebook(words=4), node=PaperThreshold())),
-    LSP(k=2, hash="auto"),
-    LSP(k=2, weights="auto"),
     LSP(k=2, hash=PaperThreshold(digest="md5")),
     LSP(k=2, hash=PaperThreshold(digest="affine")),
     LSP.paper("p", k=2),
