@@ -18,9 +18,22 @@ torch = pytest.importorskip("torch")
 from lsprune import LSP, Graph, LocalRandom  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
-from lsprune.hashing import Auto, Bins, Both, Codebook, Identity, Projection, Signs, Structure, Threshold  # noqa: E402
+from lsprune.hashing import (  # noqa: E402  # noqa: E402
+    Auto,
+    Bins,
+    Both,
+    Codebook,
+    Identity,
+    PaperProjection,
+    PaperThreshold,
+    Projection,
+    Signs,
+    Structure,
+    Threshold,
+)
 from lsprune.hashing.base import View  # noqa: E402
 from lsprune.kernels import Runtime, runtime  # noqa: E402
+from lsprune.pruners import PaperLSP  # noqa: E402
 from lsprune.selection.owners import group  # noqa: E402
 
 FAMILIES = (
@@ -31,6 +44,7 @@ LEARNING_FAMILIES = (
     Codebook(), Codebook(words=3), Codebook(words=30), Both(), Both(edge=Bins(), node=Codebook(words=2)),
     Both(edge=Projection(), node=Structure()), Auto(),
 )  # fmt: skip
+PAPER_FAMILIES = (PaperProjection(l=1.0, sparsity=3), PaperThreshold(digest="affine", sparsity=4), Projection(l=0.5))
 WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0", "auto")
 PARTS = (("edge", "neighbour"), ("owner", "edge", "neighbour"), ("neighbour",))
 EDGES = (0, 1, 5, 300, 1500)
@@ -137,8 +151,13 @@ def any_pruner(rng: np.random.Generator, graph: Graph) -> Any:
     families = FAMILIES if rng.integers(3) else LEARNING_FAMILIES
     family, weights = families[rng.integers(len(families))], WEIGHTS[rng.integers(len(WEIGHTS))]
     select, parts = str(rng.choice(["functions", "functions", "bottom"])), PARTS[rng.integers(len(PARTS))]
-    parts = PARTS[1] if family.missing_parts(parts) else parts
-    return LSP(**rules, hash=family, weights=weights, select=select, attributes=parts)
+    rules["attributes"] = PARTS[1] if family.missing_parts(parts) else parts
+    if rng.integers(5):
+        return LSP(**rules, hash=family, weights=weights, select=select)
+    values, ties = str(rng.choice(["unit", "raw"])), str(rng.choice(["hash", "id", "position"]))
+    paper = PAPER_FAMILIES[rng.integers(len(PAPER_FAMILIES))]
+    family = family if paper.needs_k and "keep" in rules else paper
+    return PaperLSP(**rules, hash=family, weights=weights, select=select, values=values, ties=ties)
 
 
 def views(pruner: LSP, graph: Graph, steps: int = 1) -> tuple[View, View]:

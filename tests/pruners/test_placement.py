@@ -32,9 +32,7 @@ from lsprune.pruners.placement import own_arrays, where_it_is
 WITHOUT_GPU_PATH = [
     LSP(keep=0.4, hash=Both(edge=Codebook(words=4), node=PaperThreshold())),
     LSP(k=2, hash=PaperThreshold(digest="md5")),
-    LSP(k=2, hash=PaperThreshold(digest="affine")),
-    LSP.paper("p", k=2),
-    LSP.published("t", k=2),
+    LSP.paper("t", k=2),
     PaperLSP(k=2, replace=True),
     Guarded(pruner=LSP(keep=0.3), min_keep=1),
     Random(keep=0.4),

@@ -49,7 +49,7 @@ def _some_slots(graph: DeviceGraph, owned: Owned, seed: int, owner: int, each: i
     start, stop = owned.bounds(owner, owner + 1)
     neighbour: Any = owned.neighbour[start:stop]
     names = draw(seed, (NOISE, 1, owner, neighbour), neighbour.device) ^ _FIRST_BIT
-    near = (names <= names.kthvalue(each).values).nonzero()[:, 0]  # more than `each` if edges are parallel
+    near = (names <= names.sort().values[each - 1]).nonzero()[:, 0]  # more than `each` if edges are parallel
     order = lexsort(_content(graph.edge_attr, _edges(owned, near + start)), names[near])
     return near[order[:each]] + start
 

@@ -41,7 +41,7 @@ class Blocks:
     def of(cls, number: Tensor, start: Tensor, size: int) -> Blocks:
         """Cut sorted list numbers into blocks of `size` places; there may be empty blocks."""
         lists = start.shape[0] - 1
-        place = torch.searchsorted(number, torch.arange(lists + 1, device=number.device))
+        place = torch.searchsorted(number, torch.arange(lists + 1, dtype=number.dtype, device=number.device))
         ends = ((place.diff() + size - 1) // size).cumsum(0)  # of the blocks of each list
         block = torch.arange(number.shape[0] // size + lists, device=number.device)
         own = torch.searchsorted(ends, block, right=True)  # the list of each block; one too many if it is empty
