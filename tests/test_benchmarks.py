@@ -31,10 +31,12 @@ FIGURES = {
             "the same with one edge twice"),
     "gpu": ("dropout_edge", "coalesce", "COO -> COO (Data)", "CSR -> CSR (Data.adj_t)", "selection, 8 functions",
             "bare gather / selection", 'selection, select="bottom"'),
+    "gpu_learning": ("fit, codebook of nodes", "prune, codebook of nodes", "prune, codebook of edges and nodes",
+                     "prune, Both", 'fit, hash="auto", weights="auto"', 'prune, hash="auto", weights="auto"'),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
-    "speed": "torch_geometric", "gpu": "torch_geometric",
+    "speed": "torch_geometric", "gpu": "torch_geometric", "gpu_learning": "torch_geometric",
     "auto": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
     "networkit_similarity": "networkit",
 }  # fmt: skip

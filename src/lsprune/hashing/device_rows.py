@@ -90,8 +90,11 @@ def _ids(view: View, role: str, lo: int, hi: int) -> Tensor:
 
 
 def _owners(view: View, lo: int, hi: int) -> Any:
-    indptr: Any = view.owned.indptr
-    return torch.searchsorted(indptr, torch.arange(lo, hi, device=view.device), right=True) - 1
+    """Return the owners of the slots lo..hi; those of all slots are made once."""
+    if "owners" not in view.cache:
+        owners: Any = view.owned.owners(0, view.owned.indptr.shape[0] - 1)
+        view.cache["owners"] = owners.int()
+    return view.cache["owners"][lo:hi]
 
 
 def _side_by_side(view: View) -> bool:
