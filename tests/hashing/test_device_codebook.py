@@ -136,6 +136,16 @@ def test_what_is_not_finite_is_named_by_its_row(attributes):
     assert device == host and "must be finite in float32" in host
 
 
+def test_every_row_must_be_finite_where_nobody_has_a_choice():
+    graph = kinds(3, 30)
+    fitted = LSP(k=40, hash=Codebook(words=8)).fit_graph(graph, HOST)
+    unused = next(node for node in range(400) if node not in np.stack(graph.ends()))
+    x = graph.x.copy()
+    x[unused] = np.nan
+    host, device = both(fitted, replace(graph, x_source=x, x_target=x))
+    assert device == host == f"GraphError: x must be finite in float32, got nan in row {unused}"
+
+
 def test_rows_that_no_edge_needs_may_be_anything():
     graph = Graph.from_edges(np.array([[0, 1, 2, 3], [1, 1, 1, 3]]), x=np.eye(5, dtype=np.float32))  # 3: a self-loop
     fitted = LSP(k=1, hash=Codebook(words=2), attributes=("owner", "neighbour")).fit_graph(graph, HOST)

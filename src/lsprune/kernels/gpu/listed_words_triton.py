@@ -48,9 +48,11 @@ def _compare(
     place = tl.load(firsts + block) + tl.arange(0, height)
     here = place < tl.load(stops + block)
     at = tl.load(active + place, mask=here, other=0)
-    column, tile = tl.arange(0, columns), tl.arange(0, width)
+    column = tl.arange(0, columns)
+    tile = tl.arange(0, width)
     own = tl.load(rows + at[:, None] * columns + column[None, :], mask=here[:, None], other=0)
-    begin, end = tl.load(begins + block).to(tl.int32), tl.load(ends + block).to(tl.int32)
+    begin = tl.load(begins + block).to(tl.int32)
+    end = tl.load(ends + block).to(tl.int32)
     best = tl.full([height], LEAST_KEY, tl.int32)
     where = tl.zeros([height], tl.int32)
     for first in range(begin, end, width):
