@@ -6,6 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -46,8 +47,16 @@ class LearnedArray:
 
     @property
     def array(self) -> Array:
-        """The array itself."""
-        return np.frombuffer(self.data, "<i2").reshape(self.shape).astype(np.int16)
+        """The array itself, which must not be changed."""
+        return _array_of(self)
+
+
+@lru_cache(maxsize=2)
+def _array_of(learned: LearnedArray) -> Array:
+    """Return what was learned as an array, the same one for the next graph; the hash of bytes is computed once."""
+    array = np.frombuffer(learned.data, "<i2").reshape(learned.shape).astype(np.int16)
+    array.setflags(write=False)
+    return array
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
