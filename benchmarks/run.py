@@ -33,6 +33,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "gpu": ("--edges", "20000", "--device", "cpu", "--rounds", "1"),
     "epoch": ("--studies", "demo", "--epochs", "1", "--limit", "8"),
     "gpu_graphs": ("--graphs", "40", "--device", "cpu", "--rounds", "1"),
+    "gpu_learning": ("--edges", "3000", "--words", "100", "--device", "cpu", "--rounds", "1"),
     "spark": ("--edges", "2000"),
 }
 

@@ -76,7 +76,8 @@ wherever ours do; `tests/user_plugin` proves it.
    `lsprune.device.mask.to_mask`. Pruners that choose over the whole graph have `lsprune.device.global_choice`.
 3. Hash families and weights are written once. The helpers that they call (`lsprune.hashing.keys`) hand tensors over to
    `lsprune.hashing.device_keys` and `lsprune.weights.device_logs`; the keys of baselines are in
-   `lsprune.device.edge_keys`.
+   `lsprune.device.edge_keys`. Codebooks are learned and searched by `lsprune.hashing.device_codebook`;
+   `lsprune.device.calibration` samples the edges that "auto" is chosen on.
 4. The work is done in `lsprune.kernels.gpu`: a module in torch, and a module with the same name and `_triton` where
    torch is slow. `lsprune.kernels.gpu.choose_triton` selects.
 

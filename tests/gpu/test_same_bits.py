@@ -17,7 +17,8 @@ from golden_masks import CONFIGURATIONS, digest_of, known, promised
 
 from lsprune import LSP, Graph, LocalRandom, Random
 from lsprune.baselines import Cosine, DSpar, Jaccard, LowDegree, TopWeight
-from lsprune.hashing import Bins, Projection, Signs, Threshold
+from lsprune.hashing import Bins, Both, Codebook, Projection, Signs, Threshold
+from lsprune.hashing.word_lists import MAX_FLAT_WORDS
 
 PRUNERS = [
     LSP(k=8),
@@ -32,6 +33,10 @@ PRUNERS = [
     LSP(keep=0.4, hash="identity", weights="jaccard"),
     LSP(k=2, symmetric="union"),
     LSP(keep=0.6, hash="identity", symmetric="intersection", pooled=True),
+    LSP(k=4, hash=Codebook(words=20)),
+    LSP(keep=0.3, hash="structure", weights="degree"),
+    LSP(k=3, hash=Both(edge=Codebook(words=5), node=Signs(bits=4))),
+    LSP.auto(keep=0.25),
     LocalRandom(k=3),
     Random(keep=0.3),
     DSpar(k=3, symmetric="union"),
@@ -108,3 +113,21 @@ def test_hubs(pruner, large):
     there = pruner.mask_graph(upload(large, DEVICE), device_run(DEVICE))
     np.testing.assert_array_equal(numpy_of(there.mask), host.mask)
     assert (there.isolated, there.kept) == (host.isolated, int(host.mask.sum()))
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["by lists", "exact"])
+def test_many_words(exact):
+    rng = np.random.default_rng(0)
+    attr = rng.standard_normal((60_000, 24)).astype(np.float32)
+    graph = Graph.from_edges(rng.integers(0, 3000, (2, 60_000)), num_nodes=3000, edge_attr=attr)
+    pruner = LSP(k=5, hash=Codebook(words=MAX_FLAT_WORDS + 1, iterations=1, exact=exact))
+    there, run = upload(graph, DEVICE), device_run(DEVICE)
+    fitted = pruner.fit_graph(graph, HOST)
+    assert pruner.fit_graph(there, run) == fitted
+    np.testing.assert_array_equal(numpy_of(fitted.mask_graph(there, run).mask), fitted.mask_graph(graph, HOST).mask)
+
+
+def test_what_fit_chooses(large):
+    pruner = LSP.auto(k=3)
+    fitted = pruner.fit_graph(large, HOST)
+    assert pruner.fit_graph(upload(large, DEVICE), device_run(DEVICE)) == fitted

@@ -24,6 +24,7 @@ from lsprune.hashing import (
     Threshold,
     both,
     family,
+    structure,
 )
 from lsprune.hashing.projection import WEIGHT_FRACTION_BITS
 from lsprune.kernels import runtime
@@ -395,7 +396,7 @@ def test_a_combination_that_learns_is_learned_by_fit_once(monkeypatch):
 
 
 def test_what_a_part_needs_for_every_function_is_made_once(monkeypatch):
-    calls, labels = [], Structure._labels
-    monkeypatch.setattr(Structure, "_labels", lambda self, view: calls.append(1) or labels(self, view))
+    calls, labels = [], structure.labels_of
+    monkeypatch.setattr(structure, "labels_of", lambda *args: calls.append(1) or labels(*args))
     lsp(Both(edge=Signs(), node=Structure()), k=40).mask(random_graph(0, nodes=4, edges=300, edge_dim=2))
     assert len(calls) == 1

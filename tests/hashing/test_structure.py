@@ -8,11 +8,12 @@ import pytest
 from graphs import view_of
 from lsprune import LSP, Graph, OptionError
 from lsprune.hashing import Structure
+from lsprune.hashing.structure import labels_of
 
 
 def labels(graph: Graph, rounds: int) -> list[int]:
     family = Structure(rounds=rounds)
-    return family._labels(view_of(LSP(k=1, hash=family), graph)).tolist()
+    return labels_of(view_of(LSP(k=1, hash=family), graph), rounds).tolist()
 
 
 def both(edges: list[tuple[int, int]], nodes: int) -> Graph:

@@ -20,16 +20,34 @@ from lsprune import LSP, First, Graph, LocalRandom, NoEdges, Random  # noqa: E40
 from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, TopWeight  # noqa: E402
 from lsprune.device.graph import upload  # noqa: E402
 from lsprune.errors import LspruneError  # noqa: E402
-from lsprune.hashing import Bins, Identity, Projection, Signs, Threshold  # noqa: E402
+from lsprune.hashing import (  # noqa: E402  # noqa: E402
+    Auto,
+    Bins,
+    Both,
+    Codebook,
+    Identity,
+    PaperProjection,
+    PaperThreshold,
+    Projection,
+    Signs,
+    Structure,
+    Threshold,
+)
 from lsprune.hashing.base import View  # noqa: E402
 from lsprune.kernels import Runtime, runtime  # noqa: E402
+from lsprune.pruners import PaperLSP  # noqa: E402
 from lsprune.selection.owners import group  # noqa: E402
 
 FAMILIES = (
     Projection(), Projection(l=0.5), Projection(sparsity=3), Identity(), Signs(bits=3), Bins(), Threshold(),
-    Threshold(sparsity=2, m=97),
+    Threshold(sparsity=2, m=97), Structure(rounds=2),
 )  # fmt: skip
-WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0")
+LEARNING_FAMILIES = (
+    Codebook(), Codebook(words=3), Codebook(words=30), Both(), Both(edge=Bins(), node=Codebook(words=2)),
+    Both(edge=Projection(), node=Structure()), Auto(),
+)  # fmt: skip
+PAPER_FAMILIES = (PaperProjection(l=1.0, sparsity=3), PaperThreshold(digest="affine", sparsity=4), Projection(l=0.5))
+WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0", "auto")
 PARTS = (("edge", "neighbour"), ("owner", "edge", "neighbour"), ("neighbour",))
 EDGES = (0, 1, 5, 300, 1500)
 HOST = runtime(1, "cpu" if find_spec("numba") else "reference")
@@ -132,9 +150,16 @@ def any_pruner(rng: np.random.Generator, graph: Graph) -> Any:
         rules["symmetric"] = str(rng.choice(["union", "intersection"]))
     if rng.integers(8) == 0:
         return any_baseline(rng, rules)
-    family, weights = FAMILIES[rng.integers(len(FAMILIES))], WEIGHTS[rng.integers(len(WEIGHTS))]
-    select = str(rng.choice(["functions", "functions", "bottom"]))
-    return LSP(**rules, hash=family, weights=weights, select=select, attributes=PARTS[rng.integers(len(PARTS))])
+    families = FAMILIES if rng.integers(3) else LEARNING_FAMILIES
+    family, weights = families[rng.integers(len(families))], WEIGHTS[rng.integers(len(WEIGHTS))]
+    select, parts = str(rng.choice(["functions", "functions", "bottom"])), PARTS[rng.integers(len(PARTS))]
+    rules["attributes"] = PARTS[1] if family.missing_parts(parts) else parts
+    if rng.integers(5):
+        return LSP(**rules, hash=family, weights=weights, select=select)
+    values, ties = str(rng.choice(["unit", "raw"])), str(rng.choice(["hash", "id", "position"]))
+    paper = PAPER_FAMILIES[rng.integers(len(PAPER_FAMILIES))]
+    family = family if paper.needs_k and "keep" in rules else paper
+    return PaperLSP(**rules, hash=family, weights=weights, select=select, values=values, ties=ties)
 
 
 def any_baseline(rng: np.random.Generator, rules: dict[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune import LSP, LocalRandom
+from lsprune.hashing import Codebook
 
 NODES, EDGES = 50, 600
 LIKED_BY = ("item", "rev_likes", "user")
@@ -113,6 +114,8 @@ def pruners_of(name: str) -> list[Any]:
         LSP(keep=0.4, side="out", hash="identity" if bare else "signs"),
         LocalRandom(keep=0.3),
         LSP(k=1) if several else LSP(k=2, symmetric="union", hash="identity", weights="degree"),
+        LSP(k=2, hash="structure" if bare else Codebook(words=3)),
+        *([] if bare or several else [LSP.auto(keep=0.3)]),
     ]
 
 

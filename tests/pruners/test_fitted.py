@@ -183,3 +183,11 @@ def test_a_node_without_edges_is_explained_without_a_fit():
     assert LSP(k=1).explain(bare, 0).edges == ()
     alone = Graph.from_edges(np.array([[0, 1], [1, 0]]), num_nodes=3, x=np.eye(3))
     assert LSP(k=1, hash="codebook:words=50").explain(alone, 2).edges == ()
+
+
+def test_what_was_learned_is_one_array_that_nobody_changes():
+    learned = LearnedArray.of(np.arange(6).reshape(2, 3))
+    assert learned.array is learned.array and learned.array.tolist() == [[0, 1, 2], [3, 4, 5]]
+    with pytest.raises(ValueError, match="read-only"):
+        learned.array[0] = 1
+    assert LearnedArray.of(learned.array + 1).array[0, 0] == 1

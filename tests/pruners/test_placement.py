@@ -23,7 +23,7 @@ from lsprune.baselines import EffectiveResistance, SpanningForest
 from lsprune.device import graph as device_graph
 from lsprune.device import pruning
 from lsprune.errors import HostWarning
-from lsprune.hashing import Both, Codebook, PaperThreshold, Signs, Structure
+from lsprune.hashing import Both, Codebook, PaperThreshold
 from lsprune.kernels import runtime
 from lsprune.kernels.gpu import host_arrays
 from lsprune.plugins import ADAPTERS
@@ -31,15 +31,9 @@ from lsprune.pruners import PaperLSP, Pruner
 from lsprune.pruners.placement import own_arrays, where_it_is
 
 WITHOUT_GPU_PATH = [
-    LSP(k=2, hash=Structure()),
-    LSP(k=2, hash=Codebook(words=4)),
-    LSP(keep=0.4, hash=Both(edge=Signs(bits=2), node=Signs(bits=2))),
-    LSP(k=2, hash="auto"),
-    LSP(k=2, weights="auto"),
+    LSP(keep=0.4, hash=Both(edge=Codebook(words=4), node=PaperThreshold())),
     LSP(k=2, hash=PaperThreshold(digest="md5")),
-    LSP(k=2, hash=PaperThreshold(digest="affine")),
-    LSP.paper("p", k=2),
-    LSP.published("t", k=2),
+    LSP.paper("t", k=2),
     PaperLSP(k=2, replace=True),
     Guarded(pruner=LSP(keep=0.3), min_keep=1),
     EffectiveResistance(keep=0.4, trees=8),
@@ -118,14 +112,14 @@ def test_a_pruner_without_a_gpu_path_warns_once_and_prunes_on_the_host(pruner, c
 
 
 def test_each_reason_is_told_once(cpu_is_gpu):
-    for pruner in (LSP(k=2, hash=Structure()), LSP(k=3, hash=Structure())):
+    for pruner in (LSP(k=2, hash=PaperThreshold()), LSP(k=3, hash=PaperThreshold())):
         with pytest.warns(HostWarning, match=r"LSP\(k=[23], .*\) has no GPU path"):
             pruner.mask(data())
 
 
 def test_the_warning_names_the_line_of_the_caller(cpu_is_gpu):
     with pytest.warns(HostWarning) as told:
-        prune(data(), LSP(k=2, hash=Structure()))
+        prune(data(), LSP(k=2, hash=PaperThreshold()))
     assert told[0].filename == __file__
 
 
@@ -196,9 +190,9 @@ INSTEAD = 'use executor=None or "cpu" to prune on the host, with the same result
 
 
 def test_what_the_device_cannot_do_is_an_error_with_executor_gpu(gpu, walks):
-    pruner, given = LSP(k=2, hash=Structure()), data()
+    pruner, given = LSP(k=2, hash=PaperThreshold()), data()
     for call in (pruner.mask, pruner.fit, lambda given, executor: prune(given, pruner, executor=executor)):
-        with pytest.raises(OptionError, match=rf"Structure\(.*\)\) has no GPU path; {INSTEAD}"):
+        with pytest.raises(OptionError, match=rf"PaperThreshold\(.*\)\) has no GPU path; {INSTEAD}"):
             call(given, executor="gpu")
     np.testing.assert_array_equal(pruner.mask(given, executor=None), pruner.mask(given, executor="cpu"))
     given.x = given.x.to_sparse_csr()
@@ -239,7 +233,7 @@ def test_the_reverse_relation_gets_the_transposed_mask_on_the_device(cpu_is_gpu,
 
 
 def test_one_pruner_without_a_gpu_path_takes_all_relations_to_the_host(cpu_is_gpu, walks):
-    plan = {LIKES: LSP(k=2), KNOWS: LSP(k=1, hash=Structure())}
+    plan = {LIKES: LSP(k=2), KNOWS: LSP(k=1, hash=PaperThreshold())}
     pruned, told = caught(lambda: prune(hetero(), plan))
     assert told == [f"{plan[KNOWS]!r} has no GPU path; the graph is pruned on the host, with the same result"]
     assert not walks

@@ -215,6 +215,26 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
     )  # fmt: skip
 
 
+def download(graph: DeviceGraph) -> Graph:
+    """Copy a graph to host memory; what numpy has no type for becomes float32."""
+
+    def moved(values: Any) -> Any:
+        if values is None:
+            return None
+        strange = values.dtype == torch.bfloat16 or (values.is_floating_point() and values.element_size() == 1)
+        return (values.float() if strange else values).cpu().numpy()
+
+    source, target = (moved(end) for end in graph.ends())
+    x_target = moved(graph.x_target)
+    fields = {f.name: getattr(graph, f.name) for f in dataclasses.fields(Graph)}
+    fields |= {
+        "source": source, "target": target, "x_target": x_target, "edge_attr": moved(graph.edge_attr),
+        "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
+        "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
+    }  # fmt: skip
+    return Graph(**fields)
+
+
 def _tensor(values: Array) -> Tensor:
     """Return an array as a tensor of the same memory where possible."""
     try:

@@ -37,7 +37,7 @@ class Auto(Family):
     @property
     def needs(self) -> Needs:
         """Say that `fit` compares families on edges of the graph."""
-        return Needs(fit_edges=True, fit_bytes=LEARN_BYTES)
+        return Needs(fit_edges=True, fit_bytes=LEARN_BYTES, gpu=True)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Raise OptionError: `fit` must replace this family first."""

@@ -13,7 +13,7 @@ from lsprune.errors import OptionError
 from lsprune.graph import Array
 from lsprune.hashing.base import EdgeKeys, Family, Keys, View
 from lsprune.hashing.codebook import Codebook
-from lsprune.hashing.keys import uniform
+from lsprune.hashing.keys import as_int64, of_slots, uniform
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import PAIR, draw
 
@@ -65,9 +65,9 @@ class Both(Family):
 
     @property
     def needs(self) -> Needs:
-        """Combine the needs of the two families; keys are computed for each edge, and on the host."""
+        """Combine the needs of the two families; keys are computed for each edge."""
         fit_bytes = max(self.edge.needs.fit_bytes, self.node.needs.fit_bytes)  # one learns after the other
-        return replace(self.edge.needs | self.node.needs, key_table=False, fit_bytes=fit_bytes, gpu=False)
+        return replace(self.edge.needs | self.node.needs, key_table=False, fit_bytes=fit_bytes)
 
     def missing_parts(self, parts: Collection[str]) -> str:
         """Say which of edge and node attributes are missing, and which family to use alone; empty if none are."""
@@ -102,8 +102,8 @@ class Both(Family):
         steps = np.arange(first + 1, first + count + 1)[None, :]
 
         def keys_of_owners(lo: int, hi: int) -> Array:
-            edge, node = (_of_slots(keys, view, lo, hi, count) for keys in keys_of_parts)
-            return uniform(view, draw(view.seed, PAIR, steps, edge, node)).astype(np.int64)
+            edge, node = (of_slots(view, keys, lo, hi, count) for keys in keys_of_parts)
+            return as_int64(uniform(view, draw(view.seed, PAIR, steps, edge, node)))
 
         return EdgeKeys(keys_of_owners)
 
@@ -123,14 +123,6 @@ def _restricted(view: View, roles: Collection[str], learned: Array | None) -> Vi
     min_shift = min((view.scales[role].shift for role in parts), default=0)
     scales = {role: replace(view.scales[role], shift=view.scales[role].shift - min_shift) for role in parts}
     return replace(view, parts=parts, scales=scales, learned=learned, log_keys=False, cache={})
-
-
-def _of_slots(keys: Keys, view: View, lo: int, hi: int, count: int) -> Array:
-    """Return the keys `[slots of the owners lo..hi, count]`."""
-    if isinstance(keys, EdgeKeys):
-        return keys.of(lo, hi)
-    owned = view.owned
-    return np.asarray(keys.table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]], :count])
 
 
 def _packed(tables: list[Array]) -> Array:

@@ -7,20 +7,23 @@ in both. Rows, words (rounded means), distances and keys are all integers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from threading import Lock
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from lsprune.checks import MOST_WHOLE, check_flag, set_whole
 from lsprune.errors import GraphError
 from lsprune.graph import Array
-from lsprune.hashing.base import EdgeKeys, Family, Keys, View
+from lsprune.hashing.base import Family, Keys, View
 from lsprune.hashing.codebook_training import train_words
-from lsprune.hashing.keys import in_blocks, of_nodes, uniform
+from lsprune.hashing.keys import in_blocks, of_codes, uniform
 from lsprune.hashing.quantised_rows import row_blocks, width, width_of
 from lsprune.hashing.word_search import WordSearch
+from lsprune.kernels import Runtime
+from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import SAMPLE, WORD, draw, mix64
 
 MAX_SAMPLED_ROWS = 1 << 20  # distinct rows that a codebook is learned from
@@ -56,6 +59,11 @@ class Codebook(Family):
         check_flag("exact", self.exact)
         object.__setattr__(self, "exact", bool(self.exact))  # numpy's to Python's
 
+    @property
+    def needs(self) -> Needs:
+        """Say that keys are computed once per neighbour, on a GPU too."""
+        return replace(super().needs, gpu=True)
+
     def learned_problem(self, learned: Array | None, dims: Mapping[str, int]) -> str:
         """Say what is wrong with the words of a codebook that was read from a file; empty if nothing."""
         if learned is None:
@@ -78,32 +86,32 @@ class Codebook(Family):
             )
         if self.words is None and rows.shape[0] <= min(MAX_EXACT_WORDS, max(total // 4, 1)):
             return rows
-        return train_words(rows, self.words, self.iterations, view.seed, WordSearch(view.runtime, self.exact))
+        search = WordSearch(training_runtime(view), self.exact)
+        return train_words(rows, self.words, self.iterations, view.seed, search)
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         if view.learned is None:
             raise GraphError("a codebook must be learned by fit first")
-        steps = np.arange(first + 1, first + count + 1)
-        table = np.zeros((view.learned.shape[0], 8 if count <= 8 else 16), np.int32)
-        word_ids = np.arange(view.learned.shape[0])[:, None]
-        table[:, :count] = uniform(view, draw(view.seed, WORD, steps[None, :], word_ids))
         if "words" not in view.cache:
             view.cache["words"] = assigned_words(view, exact=self.exact)
-        words = view.cache["words"]
-        if list(view.parts) == ["neighbour"]:
-            return of_nodes(view, in_blocks(view, words.shape[0], lambda lo, hi: table[words[lo:hi]]))
-        indptr = view.owned.indptr
-        return EdgeKeys(lambda lo, hi: table[words[indptr[lo] : indptr[hi]], :count].astype(np.int64))
+        steps = np.arange(first + 1, first + count + 1)[None, :]
+
+        def keys_of_words(words: Array) -> Array:
+            return uniform(view, draw(view.seed, WORD, steps, words))
+
+        return of_codes(view, view.cache["words"], keys_of_words, view.learned.shape[0], count)
 
 
 def assigned_words(view: View, *, exact: bool = False) -> Array:
     """Return the word of every slot, or of every neighbour if its attributes are the only part."""
     assert view.learned is not None
+    if view.device is not None:
+        tensor: Array = _on_device().assigned_words(view, exact)
+        return tensor
     blocks, read = row_blocks(view, view.runtime.module.SEARCH_ROWS)
     out = view.runtime.zeros(blocks[-1][1] if blocks else 0, np.int32)
-    if out.size and not view.learned.size:
-        raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
+    check_words(view, out.shape[0])
     search = WordSearch(view.runtime, exact).searcher(view.learned)
 
     def assign_block(i: int, _: int) -> None:
@@ -118,11 +126,33 @@ def assigned_words(view: View, *, exact: bool = False) -> Array:
     return out
 
 
+def training_runtime(view: View) -> Runtime:
+    """Return where words are trained, from a sample in host memory: on a device only the nearest words are found."""
+    if view.device is None:
+        return view.runtime
+    executor: str = _on_device().executor(view)
+    return Runtime(executor, view.runtime.threads)
+
+
+def check_words(view: View, rows: int) -> None:
+    """Raise GraphError if there are rows and no words."""
+    if rows and view.learned is not None and not view.learned.size:
+        raise GraphError("the codebook has no words, for it was fitted on a graph without edges; fit it on another")
+
+
+def _on_device() -> Any:
+    """Return the module with the same functions for views on a device; it imports torch."""
+    return import_module("lsprune.hashing.device_codebook")
+
+
 def _distinct_rows(view: View) -> tuple[Array, int]:
     """Return up to MAX_SAMPLED_ROWS distinct rows, by a hash of their content, and the number of all rows.
 
     The rows with the smallest hashes are a random sample that does not depend on the order of rows or blocks.
     """
+    if view.device is not None:
+        rows, total = _on_device().distinct_rows(view)
+        return rows, total
     blocks, read = row_blocks(view)
     sample, lock = RowSample(width(view)), Lock()
 
@@ -133,8 +163,13 @@ def _distinct_rows(view: View) -> tuple[Array, int]:
             sample.add(hashes, rows)
 
     view.runtime.spread(len(blocks), add_block, 1)
+    return sample.rows(), described(view, blocks[-1][1] if blocks else 0)
+
+
+def described(view: View, rows: int) -> int:
+    """Return the number of slots or nodes that so many rows describe: nodes of one category share a row."""
     categories = view.parts["neighbour"].index if list(view.parts) == ["neighbour"] else None
-    return sample.rows(), categories.shape[0] if categories is not None else blocks[-1][1] if blocks else 0
+    return rows if categories is None else int(categories.shape[0])
 
 
 class RowSample:
@@ -169,5 +204,10 @@ class RowSample:
 
 def row_hashes(rows: Array, seed: int) -> Array:
     """Return a uint64 hash of the content of each row."""
-    factors = draw(seed, SAMPLE, np.arange(rows.shape[1])) | np.uint64(1)
+    factors = hash_factors(rows.shape[1], seed)
     return mix64((rows.astype(np.int64) @ factors.view(np.int64)).view(np.uint64))  # sums modulo 2^64
+
+
+def hash_factors(columns: int, seed: int) -> Array:
+    """Return the odd uint64 factors of the columns in `row_hashes`."""
+    return draw(seed, SAMPLE, np.arange(columns)) | np.uint64(1)

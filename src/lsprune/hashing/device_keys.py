@@ -75,6 +75,19 @@ def padded(table: Tensor) -> Tensor:
     return torch.nn.functional.pad(table, (0, width - table.shape[1]))
 
 
+def of_codes(view: View, codes: Tensor, table: Callable[[Tensor], Tensor], kinds: int, count: int) -> Keys:
+    """Return keys by code; see `hashing.keys.of_codes`."""
+    by_code = padded(table(arange(view, 0, kinds)[:, None]))
+    if list(view.parts) == ["neighbour"]:
+        return NodeKeys(cast(Any, in_blocks(codes.shape[0], lambda lo, hi: by_code[codes[lo:hi].long()])))
+
+    def keys_of_owners(lo: int, hi: int) -> Any:
+        start, stop = view.owned.bounds(lo, hi)
+        return by_code[codes[start:stop].long(), :count].long()
+
+    return EdgeKeys(keys_of_owners)
+
+
 def in_blocks(count: int, rows: Callable[[int, int], Tensor]) -> Tensor:
     """Return the table whose rows lo..hi are rows(lo, hi)."""
     if count <= CHUNK_ROWS:

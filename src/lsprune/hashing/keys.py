@@ -15,6 +15,7 @@ from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, Keys, NodeKeys, View
 from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, check_row, not_finite
 from lsprune.kernels.threads import spans
 from lsprune.numeric.quantisation import Scale
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.numeric.weighted_sampling import FRACTION_BITS, LOG_KEY_BITS, log_times
 
 TABLE_ROWS = 1 << 14  # rows of a table computed at a time
@@ -117,6 +118,39 @@ def of_nodes(view: View, table: Array) -> Keys:
         return NodeKeys(padded)
     owned = view.owned
     return EdgeKeys(lambda lo, hi: table[owned.neighbour[owned.indptr[lo] : owned.indptr[hi]]].astype(np.int64))
+
+
+def of_codes(view: View, codes: Array, table: Callable[[Array], Array], kinds: int, count: int) -> Keys:
+    """Return the keys of `kinds` codes, by code: of every neighbour if its attributes are the only part, or every slot.
+
+    Args:
+        table: a function from all codes, `[kinds, 1]`, to their int32 keys, `[kinds, count]`.
+    """
+    if view.device is not None:
+        keys: Keys = _on_device().of_codes(view, codes, table, kinds, count)
+        return keys
+    by_code = np.zeros((kinds, 8 if count <= 8 else 16), np.int32)
+    by_code[:, :count] = table(np.arange(kinds)[:, None])
+    if list(view.parts) == ["neighbour"]:
+        return of_nodes(view, in_blocks(view, codes.shape[0], lambda lo, hi: by_code[codes[lo:hi]]))
+    indptr = view.owned.indptr
+    return EdgeKeys(lambda lo, hi: by_code[codes[indptr[lo] : indptr[hi]], :count].astype(np.int64))
+
+
+def of_slots(view: View, keys: Keys, lo: int, hi: int, count: int) -> Array:
+    """Return keys for each slot of the owners lo..hi, `[slots, count]`."""
+    if isinstance(keys, EdgeKeys):
+        return keys.of(lo, hi)
+    start, stop = view.owned.bounds(lo, hi)
+    neighbour = view.owned.neighbour[start:stop]
+    return keys.table[neighbour if view.device is None else as_int64(neighbour)][:, :count]
+
+
+def as_int64(keys: Array) -> Array:
+    """Return keys of any integer type as int64, an array or a tensor."""
+    tensor: Any = keys
+    wide: Array = tensor.long() if is_tensor(keys) else keys.astype(np.int64)
+    return wide
 
 
 def equal_keys(view: View, count: int) -> Keys:

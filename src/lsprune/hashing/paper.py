@@ -22,7 +22,7 @@ from lsprune.hashing.threshold import Bits, Threshold, keys_of_bits
 from lsprune.kernels import BLOCK_ROWS, BLOCK_VALUES, not_finite
 from lsprune.needs import Needs
 from lsprune.numeric.normal_table import normal
-from lsprune.numeric.random_numbers import AFFINE, below, draw, mix64
+from lsprune.numeric.random_numbers import AFFINE, below, draw, mix64, modulo
 
 PRIME = 2**31 - 1
 MD5_LANES = BLOCK_FUNCTIONS  # functions whose MD5 digests are computed side by side
@@ -90,8 +90,8 @@ class PaperThreshold(Threshold):
 
     @property
     def needs(self) -> Needs:
-        """Say that MD5 keys are computed for each edge, and all keys on the host."""
-        return replace(super().needs, key_table=self.digest != "md5", gpu=False)
+        """Say that MD5 keys are computed for each edge, and on the host."""
+        return replace(super().needs, key_table=self.digest != "md5", gpu=self.digest != "md5")
 
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
@@ -99,7 +99,7 @@ class PaperThreshold(Threshold):
             return _md5(view, self._bits(view, range(first + 1, first + count + 1)), self.m)
         groups = self._bits(view, range(1, self._groups(view) + 1))
         shared = Bits(*(np.ascontiguousarray(field.reshape(1, -1)) for field in vars(groups).values()))
-        return keys_of_bits(view, shared, _affine(view.seed, first, count))
+        return keys_of_bits(view, shared, _affine(view, first, count))
 
     def _groups(self, view: View) -> int:
         """Return the number of groups in the shared signature: k, or the steps in use if k groups are too many."""
@@ -113,15 +113,15 @@ class PaperThreshold(Threshold):
         return view.total if view.total <= limit else view.needed
 
 
-def _affine(seed: int, first: int, count: int) -> Callable[[Array], Array]:
-    """Return the function from shared signatures to keys (slope * signature + offset) mod PRIME."""
+def _affine(view: View, first: int, count: int) -> Callable[[Array], Array]:
+    """Return the function from shared signatures `[rows, 1]` to keys (slope * signature + offset) mod PRIME."""
     steps = np.arange(first + 1, first + count + 1)
-    slope = 1 + below(draw(seed, AFFINE, steps, 0), PRIME - 1)
-    offset = below(draw(seed, AFFINE, steps, 1), PRIME)
+    slope = view.constant(1 + below(draw(view.seed, AFFINE, steps, 0), PRIME - 1))
+    offset = view.constant(below(draw(view.seed, AFFINE, steps, 1), PRIME))
 
     def finish(sums: Array) -> Array:
-        signature = (mix64(sums.view(np.uint64)) % np.uint64(PRIME)).astype(np.int64)  # [rows, 1]
-        return np.asarray((signature * slope + offset) % PRIME)
+        keys: Array = (modulo(mix64(sums), PRIME) * slope + offset) % PRIME
+        return keys
 
     return finish
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import ClassVar
 
 import numpy as np
@@ -40,9 +41,8 @@ class Structure(Family):
     @property
     def needs(self) -> Needs:
         """Say that keys depend on the edges around the neighbour."""
-        return Needs(
-            key_table=True, scope="neighbourhood", reason="hash structure looks at the edges around a neighbour"
-        )
+        reason = "hash structure looks at the edges around a neighbour"
+        return Needs(key_table=True, scope="neighbourhood", reason=reason, gpu=True)
 
     def __post_init__(self) -> None:
         set_whole(self, "rounds", 0, 8, "a whole number in [0, 8]")
@@ -50,7 +50,7 @@ class Structure(Family):
     def keys(self, view: View, first: int, count: int) -> Keys:
         """Return the keys of the functions first+1 .. first+count."""
         if "labels" not in view.cache:
-            view.cache["labels"] = self._labels(view)
+            view.cache["labels"] = labels_of(view, self.rounds)
         labels = view.cache["labels"]
         steps = np.arange(first + 1, first + count + 1)[None, :]
 
@@ -59,18 +59,22 @@ class Structure(Family):
 
         return of_nodes(view, in_blocks(view, view.neighbours, rows))
 
-    def _labels(self, view: View) -> Array:
-        """Return the uint64 label of each neighbour."""
-        # A node has a label as an owner and one as a neighbour; edges lead from one kind to the other.
-        owned, owners = view.owned, view.owned.indptr.shape[0] - 1
-        counts = owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
-        labels = in_blocks(view, view.neighbours, lambda lo, hi: _degree_labels(counts[lo:hi]))
-        owner_labels = in_blocks(
-            view, owners, lambda lo, hi: _degree_labels(np.diff(owned.indptr[lo : hi + 1 - (hi == lo)]))
-        )
-        for _ in range(self.rounds):
-            labels, owner_labels = _refined(view, labels, owner_labels)
-        return labels
+
+def labels_of(view: View, rounds: int) -> Array:
+    """Return the label of each neighbour, uint64; on a device int64 with the same bits."""
+    if view.device is not None:
+        tensor: Array = import_module("lsprune.hashing.device_labels").labels_of(view, rounds)
+        return tensor
+    # A node has a label as an owner and one as a neighbour; edges lead from one kind to the other.
+    owned, owners = view.owned, view.owned.indptr.shape[0] - 1
+    counts = owned.count_neighbours(view.runtime.zeros(view.neighbours, np.int64))
+    labels = in_blocks(view, view.neighbours, lambda lo, hi: _degree_labels(counts[lo:hi]))
+    owner_labels = in_blocks(
+        view, owners, lambda lo, hi: _degree_labels(np.diff(owned.indptr[lo : hi + 1 - (hi == lo)]))
+    )
+    for _ in range(rounds):
+        labels, owner_labels = _refined(view, labels, owner_labels)
+    return labels
 
 
 def _degree_labels(degree: Array) -> Array:

@@ -44,14 +44,18 @@ class WordLists:
         start = np.append(0, np.cumsum(sizes[sizes > 0]))
         return cls(coarse[sizes > 0], words[numbers], numbers.astype(np.int32), start)
 
+    @property
+    def max_lists(self) -> int:
+        """How many lists are searched at most."""
+        return max(int(self.coarse.shape[0]) // SEARCHED_SHARE, 1)
+
     def searcher(self, radius: Array, runtime: Runtime) -> Callable[[Array, Array], None]:
         """Return a function of (rows, out) that fills `out` with the number of a near word of each row.
 
         Args:
             radius: `[words]` a row that is no farther from a word needs no other.
         """
-        max_lists = max(self.coarse.shape[0] // SEARCHED_SHARE, 1)
-        search = runtime.module.list_searcher(self.coarse, self.words, self.start, radius, max_lists)
+        search = runtime.module.list_searcher(self.coarse, self.words, self.start, radius, self.max_lists)
 
         def numbered(rows: Array, out: Array) -> None:
             search(rows, out)

@@ -14,6 +14,7 @@ from lsprune.hashing import k_means
 from lsprune.hashing.word_lists import MAX_FLAT_WORDS, coarse_words, list_searcher, squared_distances, within
 from lsprune.kernels import Runtime
 
+_HASHED_ROWS = 1 << 8  # enough to tell most codebooks apart; what is equal is compared as a whole
 Search = Callable[[Array, Array], None]  # (rows, out): fill `out` with the number of a word for each row
 
 
@@ -40,7 +41,7 @@ class WordSearch:
         if not self.by_lists(words):
             search: Search = self.runtime.module.searcher(words)
             return search
-        return _kept_searcher(_ByContent(words), self.runtime)
+        return _kept_searcher(ByContent(words), self.runtime)
 
     def nearest(self, rows: Array, words: Array) -> Array:
         """Return the number of a word for each row, which is the nearest if the search is exact."""
@@ -65,18 +66,20 @@ class WordSearch:
 
 
 @dataclass(frozen=True, eq=False)
-class _ByContent:
+class ByContent:
     """An array that equals another with the same content."""
 
     array: Array
 
     def __hash__(self) -> int:
-        return zlib.crc32(np.ascontiguousarray(self.array).data)
+        return zlib.crc32(np.ascontiguousarray(self.array[:_HASHED_ROWS]).data)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ByContent) and np.array_equal(self.array, other.array)
+        if not isinstance(other, ByContent):
+            return False
+        return self.array is other.array or np.array_equal(self.array, other.array)
 
 
 @lru_cache(maxsize=2)
-def _kept_searcher(words: _ByContent, runtime: Runtime) -> Search:
+def _kept_searcher(words: ByContent, runtime: Runtime) -> Search:
     return list_searcher(words.array, runtime)

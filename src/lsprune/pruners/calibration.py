@@ -25,11 +25,17 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import Scale, check_finite
-from lsprune.pruners.calibration_graphs import disturbed_graph, sample_slots, slots_in_order, slots_to_graph
+from lsprune.pruners.calibration_graphs import (
+    disturbed_graph,
+    in_host_memory,
+    sample_slots,
+    slots_in_order,
+    slots_to_graph,
+)
 from lsprune.pruners.fitted import FittedLSP
 from lsprune.selection.owners import group
 from lsprune.weights import Similarity
-from lsprune.weights.surroundings import comparable, count_surrounding_edges, noisy_cosines
+from lsprune.weights.surroundings import comparable, count_surrounding_edges, ends_of, noisy_cosines
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -76,11 +82,11 @@ class Scored:
 
 @dataclass(frozen=True, eq=False)
 class _Trials:
-    """What every candidate is tried on."""
+    """What every candidate is tried on. Of a graph on a device, they learn there; the few edges compared are here."""
 
     pruner: LSP  # as it is tried
-    learning: Graph
-    clean: Graph
+    learning: Graph  # where the whole graph is
+    clean: Graph  # in host memory
     noisy: Graph
     sizes: Mapping[str, int]  # of categories, in the whole graph
     run: Runtime
@@ -115,7 +121,8 @@ class _Trials:
             return options.fit_graph(self.learning, self.run, self.sizes)
 
     def _overlap(self, fitted: FittedLSP) -> float:
-        clean, noisy = (fitted.mask_graph(graph, self.run).mask for graph in (self.clean, self.noisy))
+        host = dataclasses.replace(self.run, device=None)
+        clean, noisy = (fitted.mask_graph(graph, host).mask for graph in (self.clean, self.noisy))
         return mean_overlap(clean, noisy, self.clean.owners_and_neighbours(fitted.side)[0])
 
 
@@ -172,8 +179,8 @@ def _share_kept(pruner: LSP, graph: Graph, run: Runtime) -> float:
     if pruner.keep is not None:
         return float(pruner.keep)
     assert pruner.k is not None
-    degree = np.diff(group(graph, pruner, run).indptr)
-    return int(np.minimum(degree, pruner.k).sum()) / max(int(degree.sum()), 1)
+    degree = _degrees(group(graph, pruner, run))
+    return int(degree.clip(None, pruner.k).sum()) / max(int(degree.sum()), 1)
 
 
 def _similarity_overlap(pruner: LSP, graph: Graph, run: Runtime) -> float:
@@ -187,7 +194,7 @@ def _similarity_overlap(pruner: LSP, graph: Graph, run: Runtime) -> float:
         most //= 2
         slots = sample_slots(graph, owned, pruner.seed, steps, most, MAX_OWNER_EDGES)
     slots = slots_in_order(graph, owned, slots)
-    owner = np.searchsorted(owned.indptr, slots, side="right") - 1
+    owner = ends_of(owned, slots)[0]
     cosines = noisy_cosines(graph, owned, pruner.side, slots, pruner.seed, run)
     clean = cosines(0.0)
     if clean.min() == clean.max():
@@ -211,7 +218,13 @@ def _noise(pruner: LSP) -> float:
 
 def _trial_steps(owned: Owned) -> int:
     """Return the edges that an owner keeps in a trial: one if none has more than two, 0 if none has a choice."""
-    return max(min(TRIAL_STEPS, int(np.diff(owned.indptr).max(initial=0)) - 1), 0)
+    degree = _degrees(owned)
+    return max(min(TRIAL_STEPS, (int(degree.max()) if degree.shape[0] else 0) - 1), 0)
+
+
+def _degrees(owned: Owned) -> Array:
+    """Return the number of edges of each owner, where they are."""
+    return owned.indptr[1:] - owned.indptr[:-1]
 
 
 def _best(scored: list[Scored]) -> Scored:
@@ -250,7 +263,7 @@ def _trials(pruner: LSP, graph: Graph, parts: Mapping[str, Part], run: Runtime) 
     most = min(MAX_TRIAL_EDGES, max(MAX_TRIAL_VALUES // max(width, 1), MAX_OWNER_EDGES))
     learning = sample_slots(graph, owned, pruner.seed, 0, MAX_LEARNING_EDGES, MAX_LEARNING_EDGES)
     compared = slots_in_order(graph, owned, sample_slots(graph, owned, pruner.seed, steps, most, MAX_OWNER_EDGES))
-    clean = slots_to_graph(graph, owned, pruner.side, compared)
+    clean = in_host_memory(slots_to_graph(graph, owned, pruner.side, compared), run)
     return _Trials(
         pruner=pruner.for_trials(steps),
         learning=slots_to_graph(graph, owned, pruner.side, learning),

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from lsprune.attributes import is_category
 from lsprune.graph import Array, Graph, Owned, oriented
-from lsprune.kernels import BLOCK_VALUES
+from lsprune.kernels import BLOCK_VALUES, Runtime
 from lsprune.numeric.normal_table import UNIT, normal
-from lsprune.numeric.random_numbers import NOISE, draw
+from lsprune.numeric.random_numbers import NOISE, draw, is_tensor
 
 
 def sample_slots(graph: Graph, owned: Owned, seed: int, least: int, most: int, each: int) -> Array:
     """Sample slots of owners with more than `least` edges: at most `most` slots in all and `each` of one owner."""
+    if is_tensor(owned.indptr):
+        tensor: Array = _on_device().sample_slots(graph, owned, seed, least, most, each)
+        return tensor
     degree = np.diff(owned.indptr)
     able = np.flatnonzero(degree > least)
     order = able[np.argsort(draw(seed, NOISE, 0, able), kind="stable")]
@@ -41,6 +45,9 @@ def _owner_slots(graph: Graph, owned: Owned, seed: int, owner: int, each: int) -
 
 def slots_in_order(graph: Graph, owned: Owned, slots: Array) -> Array:
     """Sort slots by owner, neighbour and content, so that nothing that follows depends on the order of edges."""
+    if is_tensor(owned.indptr):
+        tensor: Array = _on_device().slots_in_order(graph, owned, slots)
+        return tensor
     owner = np.searchsorted(owned.indptr, slots, side="right")
     content = _content(graph.edge_attr, _edges(owned, slots))
     return np.asarray(slots[np.lexsort((content, owned.neighbour[slots], owner))])
@@ -51,7 +58,10 @@ def _edges(owned: Owned, slots: Array) -> Array:
 
 
 def slots_to_graph(graph: Graph, owned: Owned, side: str, slots: Array) -> Graph:
-    """Make a graph of the edges in these slots; owners and neighbours are renumbered."""
+    """Make a graph of the edges in these slots; owners and neighbours are renumbered. It is where the slots are."""
+    if is_tensor(owned.indptr):
+        smaller: Graph = _on_device().slots_to_graph(graph, owned, side, slots)
+        return smaller
     owner = np.searchsorted(owned.indptr, slots, side="right") - 1
     ends = oriented(side, owner, owned.neighbour[slots])
     nodes, places = zip(*(np.unique(end, return_inverse=True) for end in ends), strict=True)
@@ -61,6 +71,19 @@ def slots_to_graph(graph: Graph, owned: Owned, side: str, slots: Array) -> Graph
         x=(_take(graph.x_source, nodes[0]), _take(graph.x_target, nodes[1])),
         edge_attr=_take(graph.edge_attr, _edges(owned, slots)),
     )
+
+
+def in_host_memory(graph: Graph, runtime: Runtime) -> Graph:
+    """Return a graph as arrays in host memory: itself, unless it is on a device."""
+    if runtime.device is None:
+        return graph
+    copy: Graph = import_module("lsprune.device.graph").download(graph)
+    return copy
+
+
+def _on_device() -> Any:
+    """Return the module with the same functions for graphs on a device; it imports torch."""
+    return import_module("lsprune.device.calibration")
 
 
 def _take(rows: Any, ids: Array) -> Any:

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -47,8 +47,16 @@ class LearnedArray:
 
     @property
     def array(self) -> Array:
-        """The array itself."""
-        return np.frombuffer(self.data, "<i2").reshape(self.shape).astype(np.int16)
+        """The array itself, which must not be changed."""
+        return _array_of(self)
+
+
+@lru_cache(maxsize=2)
+def _array_of(learned: LearnedArray) -> Array:
+    """Return what was learned as an array, the same one for the next graph; the hash of bytes is computed once."""
+    array = np.frombuffer(learned.data, "<i2").reshape(learned.shape).astype(np.int16)
+    array.setflags(write=False)
+    return array
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -263,9 +271,13 @@ class _GraphKeys:
         return None if self.offsets is None else self.offsets.of(self.owned, start, stop)
 
     def check(self) -> None:
-        """Raise GraphError for attributes that are not finite, if no key was needed."""
+        """Raise GraphError for attributes that are not finite, if no key was needed.
+
+        On a device keys may be there all the same, and most families looked at all rows; those that learn did not.
+        """
         options, graph = self.pruner.options, self.graph
-        if not graph.num_edges or self.view is not None:
+        looked = self.view is not None and not (self.view.device is not None and options.family.learns)
+        if not graph.num_edges or looked:
             return
         if options.family.needs_attributes:
             check_finite(options.parts(graph, options.attributes, category_sizes(self.pruner.scales)), self.runtime)

@@ -165,7 +165,7 @@ class LSP(LocalPruner):
         table = "owner" not in self.family.uses(roles) and not self.replace
         needs = self.family.needs | Needs(
             owner="owner" in roles, neighbour="neighbour" in roles, edge="edge" in roles, key_table=table,
-            position=TIES[self.tie_rule] == "position", gpu=not self.replace and self.normalised,
+            position=TIES[self.tie_rule] == "position", gpu=not self.replace,
         )  # fmt: skip
         return needs if self.weight is None else needs | self.weight.needs
 

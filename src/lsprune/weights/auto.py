@@ -36,7 +36,7 @@ class AutoWeight(Weight):
     def needs(self) -> Needs:
         """Say that the neighbours of both ends must be known."""
         reason = "weights auto is chosen by fit on a whole graph"
-        return Needs(scope="neighbourhood", reason=reason, fit_edges=True, fit_bytes=FIT_BYTES)
+        return Needs(scope="neighbourhood", reason=reason, fit_edges=True, fit_bytes=FIT_BYTES, gpu=True)
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
         """Raise GraphError if there are node attributes to compare and they are not finite."""

@@ -8,8 +8,10 @@ wide rows are projected to fewer columns.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.quantisation import Scale, check_fitted, fit_scales
-from lsprune.numeric.random_numbers import NOISE, draw
+from lsprune.numeric.random_numbers import NOISE, draw, is_tensor
 
 SIMILARITY_ROLE = "alike"  # name under which `fit` stores the scale of the rows that are compared
 COSINE_BITS = 28  # fraction bits of a cosine
@@ -56,7 +58,7 @@ def node_part(graph: Graph, side: str, seed: int, *, size: int | None = None, sc
 
 def node_rows(view: View, part: Part, scale: Scale) -> Array:
     """Return the quantised attributes of every node, `[N, columns]` int8."""
-    node_view = dataclasses.replace(view, parts={"neighbour": part}, scales={"neighbour": scale}, cache={})
+    node_view = replace(view, parts={"neighbour": part}, scales={"neighbour": scale}, cache={})
 
     def rows(lo: int, hi: int) -> Array:
         return quantised_rows(node_view, {"neighbour": part.rows_of(np.arange(lo, hi))}).astype(np.int8)
@@ -95,21 +97,20 @@ def cosines(units: Array, owned: Owned, runtime: Runtime) -> Array:
 def noisy_cosines(
     graph: Graph, owned: Owned, side: str, slots: Array, seed: int, runtime: Runtime
 ) -> Callable[[float], Array]:
-    """Return a function from noise, in standard deviations of each column, to the cosines in these slots."""
-    part = node_part(graph, side, seed)
+    """Return a function from noise, in standard deviations of each column, to the cosines in these slots.
+
+    Of a graph on a device, what the slots need is copied to the host: it is little, and noise is added in floats.
+    """
+    part, host = node_part(graph, side, seed), replace(runtime, device=None)
     scale = fit_scales({SIMILARITY_ROLE: part}, unit=True, runtime=runtime)[SIMILARITY_ROLE]
     view = View(
         owned=owned, parts={"neighbour": part}, scales={"neighbour": scale}, normalised=True, seed=seed, total=1,
         needed=1, functions=1, neighbours=graph.num_nodes, neighbour_base=np.empty(0, np.int64), runtime=runtime,
     )  # fmt: skip
-    owner = np.searchsorted(owned.indptr, slots, side="right") - 1
-    ends = np.concatenate([owner, owned.neighbour[slots]])
+    ends = np.concatenate(ends_of(owned, slots))
     subgraph, nodes = _subgraph_around(owned, np.unique(ends), seed)
-
-    def clean_rows(lo: int, hi: int) -> Array:
-        return quantised_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])})
-
-    rows = in_blocks(view, nodes.shape[0], clean_rows)
+    rows = _rows_of(view, part, nodes)
+    view = replace(view, runtime=host)
     spread = _deviations(rows)
 
     def with_noise(noise: float) -> Array:
@@ -118,12 +119,24 @@ def noisy_cosines(
             return np.clip(np.rint(rows[lo:hi] + normals * (spread * (noise / UNIT))), -32767, 32767).astype(np.int16)
 
         noisy = in_blocks(view, nodes.shape[0], noisy_rows)
-        units, (first, second) = surroundings(noisy, subgraph, runtime), np.searchsorted(nodes, ends).reshape(2, -1)
+        units, (first, second) = surroundings(noisy, subgraph, host), np.searchsorted(nodes, ends).reshape(2, -1)
         out = np.zeros(slots.shape[0], np.int64)
-        runtime.module.dot_dense(units, units, first, second, out)
+        host.module.dot_dense(units, units, first, second, out)
         return out
 
     return with_noise
+
+
+def _rows_of(view: View, part: Part, nodes: Array) -> Array:
+    """Return the quantised attributes of some nodes, `[nodes, columns]` int16."""
+    if view.device is not None:
+        rows: Array = _on_device().rows_of(view, part, nodes)
+        return rows
+
+    def block(lo: int, hi: int) -> Array:
+        return quantised_rows(view, {"neighbour": part.rows_of(nodes[lo:hi])})
+
+    return in_blocks(view, nodes.shape[0], block)
 
 
 def _deviations(rows: Array) -> Array:
@@ -138,18 +151,45 @@ def _deviations(rows: Array) -> Array:
 
 def count_surrounding_edges(owned: Owned, slots: Array) -> int:
     """Return the number of ends of these slots plus the number of their edges, at most MAX_NEIGHBOURS per end."""
-    ends = np.unique(np.concatenate([np.searchsorted(owned.indptr, slots, side="right") - 1, owned.neighbour[slots]]))
-    return int(np.minimum(owned.indptr[ends + 1] - owned.indptr[ends], MAX_NEIGHBOURS).sum() + ends.shape[0])
+    ends = np.unique(np.concatenate(ends_of(owned, slots)))
+    return int(np.minimum(_degrees(owned, ends), MAX_NEIGHBOURS).sum() + ends.shape[0])
+
+
+def ends_of(owned: Owned, slots: Array) -> tuple[Array, Array]:
+    """Return owner and neighbour of some slots; of a graph on a device too, in host memory."""
+    if is_tensor(owned.indptr):
+        owner, neighbour = _on_device().ends_of(owned, slots)
+        return owner, neighbour
+    return np.searchsorted(owned.indptr, slots, side="right") - 1, owned.neighbour[slots]
+
+
+def _degrees(owned: Owned, nodes: Array) -> Array:
+    if is_tensor(owned.indptr):
+        degrees: Array = _on_device().degrees_of(owned, nodes)
+        return degrees
+    return np.asarray(owned.indptr[nodes + 1] - owned.indptr[nodes])
+
+
+def _on_device() -> Any:
+    """Return the module with the same functions for graphs on a device; it imports torch."""
+    return import_module("lsprune.weights.device_surroundings")
 
 
 def _subgraph_around(owned: Owned, owners: Array, seed: int) -> tuple[Owned, Array]:
     """Return the edges of these owners, at most MAX_NEIGHBOURS of each, renumbered, and the old ids of the nodes."""
-    slots = [_slots(owned, int(node), seed) for node in owners]
-    neighbour = owned.neighbour[np.concatenate(slots)].astype(np.int64)
+    neighbour = _neighbours(owned, owners, seed).astype(np.int64)
     nodes = np.unique(np.concatenate([owners, neighbour]))
     degree = np.zeros(nodes.shape[0] + 1, np.int64)
-    degree[np.searchsorted(nodes, owners) + 1] = [of_owner.shape[0] for of_owner in slots]
+    degree[np.searchsorted(nodes, owners) + 1] = np.minimum(_degrees(owned, owners), MAX_NEIGHBOURS)
     return Owned(np.cumsum(degree), np.searchsorted(nodes, neighbour), None), nodes
+
+
+def _neighbours(owned: Owned, owners: Array, seed: int) -> Array:
+    """Return the neighbours of these owners, owner after owner, at most MAX_NEIGHBOURS of each."""
+    if is_tensor(owned.indptr):
+        neighbour: Array = _on_device().neighbours_of(owned, owners, seed, MAX_NEIGHBOURS)
+        return neighbour
+    return np.asarray(owned.neighbour[np.concatenate([_slots(owned, int(node), seed) for node in owners])])
 
 
 def _slots(owned: Owned, node: int, seed: int) -> Array:

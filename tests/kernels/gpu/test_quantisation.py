@@ -10,6 +10,7 @@ from lsprune.kernels import reference
 from lsprune.kernels.gpu import quantisation as kernels
 from lsprune.kernels.gpu.quantisation import (
     NOT_FINITE,
+    bad_rows,
     bit_length_counts,
     first_bad_row,
     quanta,
@@ -91,12 +92,14 @@ def test_numbers_too_large_for_float32_are_not_finite(device):
     x = torch.ones((4, 2), dtype=torch.float64, device=device)
     x[2, 1] = 1e39
     assert int(first_bad_row(x)) == 2 and int(raw_top(x)) >= NOT_FINITE
+    assert bad_rows(x).nonzero()[0].tolist() == [2]
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (4, 0), (0, 0)])
 def test_no_rows_and_no_columns(shape, device):
     x, centre = torch.zeros(shape, device=device), torch.zeros(shape[1], dtype=torch.int32, device=device)
     assert int(first_bad_row(x)) == shape[0] and int(raw_top(x)) == 0
+    assert bad_rows(x).shape == shape[:1] and not bad_rows(x).any()
     assert tuple(unit_fine(x, 8).shape) == tuple(quanta(x, True, 8, centre).shape) == shape
     assert tuple(quanta(x, False, 8, centre).shape) == shape
     assert unit_sums(x).tolist() == [0] * shape[1]

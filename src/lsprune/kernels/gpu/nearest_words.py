@@ -10,7 +10,6 @@ Where Triton works, its kernel does the whole search (`nearest_words_triton`); e
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -55,13 +54,16 @@ class Search:
         small = rows.astype(np.int8)
         assert np.array_equal(small, rows)
         with self.lock:
-            out[:] = self._nearest(small)[: rows.shape[0]].cpu().numpy()
+            out[:] = self.nearest(_torch().from_numpy(small).to(self.words.device)).cpu().numpy()
 
-    def _nearest(self, rows: Array) -> Tensor:
+    def nearest(self, rows: Tensor) -> Tensor:
+        """Return the nearest word of each row, int32; rows are int8 on the device of the words."""
+        sides = (0, self.words.shape[1] - rows.shape[1], 0, -rows.shape[0] % _ROW_MULTIPLE)
+        return self._of_padded(_torch().nn.functional.pad(rows, sides))[: rows.shape[0]]
+
+    def _of_padded(self, padded: Any) -> Tensor:
         """Return the nearest word of each row, and of the rows of zeros that pad them."""
         torch = _torch()
-        sides = (0, self.words.shape[1] - rows.shape[1], 0, -rows.shape[0] % _ROW_MULTIPLE)
-        padded = torch.nn.functional.pad(torch.from_numpy(rows).to(self.words.device), sides)
         if self.fused is not None:
             nearest: Tensor = self.fused.nearest(padded, self.words, self.bias, GROUP_WORDS)
             return nearest
@@ -91,8 +93,8 @@ def _best_of_block(torch: Any, rows: Tensor, words: Tensor, bias: Tensor, first:
 
 
 def searcher(
-    words: Array, device: str | None = None, *, word_block: int = BLOCK_WORDS, keys: int = MAX_KEYS, triton: bool = True
-) -> Callable[[Array, Array], None]:
+    words: Array, device: Any = None, *, word_block: int = BLOCK_WORDS, keys: int = MAX_KEYS, triton: bool = True
+) -> Search:
     """Return a search among words `[count, dim]` int16, on a torch device, with Triton if it works."""
     torch = _torch()
     count, dim = words.shape

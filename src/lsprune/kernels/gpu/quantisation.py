@@ -33,6 +33,14 @@ def first_bad_row(x: Tensor) -> Tensor:
     return first
 
 
+def bad_rows(x: Tensor) -> Tensor:
+    """Return for each row whether an entry is not finite."""
+    out = torch.zeros(x.shape[0], dtype=torch.bool, device=x.device)
+    for lo, hi in row_chunks(*x.shape):
+        out[lo:hi] = (~torch.isfinite(x[lo:hi].float())).any(1)
+    return out
+
+
 def unit_fine(x: Tensor, exponent: int) -> Tensor:
     """Divide float32 rows by their L2 norms; return int32 in units of 2^-(exponent + 8), cut towards zero."""
     if not x.shape[1]:
