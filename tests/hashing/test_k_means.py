@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from lsprune.hashing import k_means as module
 from lsprune.hashing.k_means import assign, cluster_means, k_means, nearest
 from lsprune.kernels import runtime
 
@@ -43,3 +44,18 @@ def test_every_row_is_searched_once(threads):
     rows = np.arange(5000, dtype=np.int16)[:, None]
     np.testing.assert_array_equal(assign(rows, search, runtime(threads)), 2 * np.arange(5000))
     assert seen.min() == seen.max() == 1
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 24], ids=["int64", "int32"])
+def test_means_are_rounded_sums_of_the_rows(limit, monkeypatch):
+    monkeypatch.setattr(module, "MAX_INT32_ROWS", limit)
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(-128, 128, (500, 3)).astype(np.int16), rng.integers(0, 40, 500).astype(np.int32)
+    labels[labels == 7] = 8
+    before = rng.integers(-128, 128, (40, 3)).astype(np.int16)
+    words, sizes = cluster_means(rows, before, labels)
+    assert words.dtype == np.int16 and sizes.tolist() == np.bincount(labels, minlength=40).tolist()
+    for label in range(40):
+        own = rows[labels == label].astype(int)
+        expected = np.floor(own.sum(0) / len(own) + 0.5) if len(own) else before[label]
+        np.testing.assert_array_equal(words[label], expected)
