@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from lsprune.graph import Array
 from lsprune.kernels import Runtime
@@ -39,6 +38,8 @@ def k_means(rows: Array, words: Array, iterations: int, nearest_of: Nearest) -> 
 
 def cluster_means(rows: Array, words: Array, labels: Array) -> tuple[Array, Array]:
     """Return the rounded mean of the rows with each label, and their number; a word without rows stays."""
+    from scipy.sparse import csc_array  # here, because a report should not wait for scipy
+
     count = rows.shape[0]
     sizes = np.bincount(labels, minlength=words.shape[0])
     used, words = np.flatnonzero(sizes), words.copy()

@@ -63,12 +63,14 @@ def draw_servings(groups: Sequence[ServingResults]) -> Figure:
         whole, size = group.accuracy, group.batch_sizes[-1]
         if whole is not None:
             handles["whole graph"] = axes.axhline(whole.mean, color="black", linestyle=":", linewidth=1)
+        slowest = 1.0
         for name in group.methods:
             points = [(p.batches[size], p.accuracy.mean) for p in group.points(name) if size in p.batches]
             if points:
+                slowest = max(slowest, *(latency for latency, _ in points))
                 (handles[name],) = axes.plot(*zip(*points, strict=True), **asdict(styles[name]))
         axes.set_title(f"{group.dataset}, {group.model.upper()}", loc="left").set_parse_math(False)
-        axes.set(xlabel=f"Relative latency of {size:,} nodes", ylabel="Test accuracy", xlim=(0, None))
+        axes.set(xlabel=f"Relative latency of {size:,} nodes", ylabel="Test accuracy", xlim=(0, 1.05 * slowest))
         _format_axes(axes)
     figure.legend(handles.values(), handles.keys(), loc="outside right upper", frameon=False, handlelength=3)
     return figure

@@ -37,7 +37,12 @@ with the graph; it is not measured on a CPU. Everything is relative to the unpru
 Edges are chosen by `LSP` with its defaults. Time depends on how many edges stay and on degrees, and hardly on which
 edges they are. The graph *large* is generated: 2 M nodes, 60 M edges with power-law degrees, 100 columns, about the
 size of ogbn-products; GAT has one head of 32 columns there, as on GitHub: with 8 heads of 16, each tensor with a
-row per edge would take 32 GB."""
+row per edge would take 32 GB.
+
+What limits it: each edge costs time and memory, but so do nodes and kernel launches. An ordinary epoch of a few
+milliseconds on a GPU is mostly launches, which take as long for a tenth of the edges (a CUDA graph has none), and a
+faster backend spends a larger part of its time on nodes. *Memory, fastest* may compare two backends: *fused* needs
+little memory at any share, and where *compiled* is faster with fewer edges, it needs more."""
 
 SERVING = """\
 The model is trained on the whole graph, and only the graph that it answers from is pruned: no training is repeated.
