@@ -44,8 +44,15 @@ HEAVY = {
     "triton": ["kernels/gpu", "lab/models/attention_triton.py"],
     "pyarrow": ["files", "outofcore", "spark"],
     "scipy": [
-        "graph.py", "adapters/scipy.py", "files", "adapters/pyg", "hashing/k_means.py", "selection", "baselines",
-        "measure", "lab",
+        "graph.py",
+        "adapters/scipy.py",
+        "files",
+        "adapters/pyg",
+        "hashing/k_means.py",
+        "selection",
+        "baselines",
+        "measure",
+        "lab",
     ],  # fmt: skip
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],

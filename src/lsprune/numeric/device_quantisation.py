@@ -27,7 +27,7 @@ from lsprune.numeric.quantisation import (
 def fit_unit(rows: DenseRows) -> Scale:
     """Return the scale of unit rows; see `numeric.quantisation`."""
     x: Any = rows.values
-    sums, bad = kernels.unit_sums(x), kernels.first_bad_row(x)
+    sums, bad = kernels.unit_sums(x)
     _check(rows, int(bad))
     centre = unit_centre(sums.cpu().numpy(), rows.count)
     sample = Sample.of(rows.name, rows.count, rows.dim)

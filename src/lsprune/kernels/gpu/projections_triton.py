@@ -13,8 +13,8 @@ from torch import Tensor
 from lsprune.graph import Array
 from lsprune.kernels.gpu.constants import constant
 from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.quantisation_triton import MAX_COLUMNS, factor_of_rows, scaled_squares
 
-MAX_COLUMNS = 256  # of a row that stays in registers; wider rows are read three times, from cache
 _VALUES = 4096  # entries of one program, about
 
 
@@ -48,17 +48,13 @@ def _project_kernel(
     power = (top >> 23) - 127
     tiny = power < -96
     power = tl.maximum(power, -96)
-    scale = ((141 - power) << 23).to(tl.float32, bitcast=True)  # 2^(14 - power)
-    whole = (values * scale[:, None]).to(tl.int32)
-    squares = tl.sum((whole * whole).to(tl.int64), axis=1)
+    squares = scaled_squares(values, power)
     for block in range(1, BLOCKS):
         more = block * SIZE + column
         there = valid[:, None] & (more < columns)[None, :]
         part = tl.load(at + more[None, :], mask=there, other=0.0).to(tl.float32)
-        whole = (part * scale[:, None]).to(tl.int32)
-        squares += tl.sum((whole * whole).to(tl.int64), axis=1)
-    raised = (1023 + 22 - power + exponent).to(tl.int64) << 52  # 2^(14 - power + exponent + 8)
-    factor = ((1.0 / tl.sqrt(squares.to(tl.float64))) * raised.to(tl.float64, bitcast=True)).to(tl.float32)
+        squares += scaled_squares(part, power)
+    factor = factor_of_rows(squares, power, exponent)
     function = tl.arange(0, 16)
     middle = tl.load(centre + column, mask=column < columns, other=0)
     q = _quantise(values, factor, middle, tiny)

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from lsprune.kernels.gpu.triton_support import triton_kernels
+
 CHUNK_VALUES = 1 << 24  # attribute values worked on at a time, to bound memory
 NOT_FINITE = 255 << 23  # bit patterns of float32 from here on are infinities and NaN
+_SUM_EXPONENT = 8  # of the units in which statistics are summed, beyond the 8 bits that `unit_fine` has
 _MIN_POWER = -96  # rows whose largest entry is below 2^-96 count as zero
 
 
@@ -70,12 +73,16 @@ def quanta(x: Tensor, unit: bool, exponent: int, centre: Tensor) -> Tensor:
     return (torch.round(scaled).long() - centre).clamp(-32767, 32767).int()
 
 
-def unit_sums(x: Tensor) -> Tensor:
-    """Return the column sums of the L2-normalised rows, in units of 2^-16: `[columns]` int64."""
+def unit_sums(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the column sums of the L2-normalised rows, `[columns]` int64 in units of 2^-16, and the first bad row."""
+    kernels = triton_kernels("quantisation_triton", x.device) if x.numel() else None
+    if kernels is not None:
+        found: tuple[Tensor, Tensor] = kernels.unit_sums(x, _SUM_EXPONENT)
+        return found
     sums = torch.zeros(x.shape[1], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(*x.shape):
-        sums += unit_fine(x[lo:hi].float(), 8).sum(0, dtype=torch.int64)
-    return sums
+        sums += unit_fine(x[lo:hi].float(), _SUM_EXPONENT).sum(0, dtype=torch.int64)
+    return sums, first_bad_row(x)
 
 
 def unit_spread(x: Tensor, centre: Tensor) -> tuple[Tensor, Tensor]:
@@ -83,7 +90,7 @@ def unit_spread(x: Tensor, centre: Tensor) -> tuple[Tensor, Tensor]:
     counts = torch.zeros(64, dtype=torch.int64, device=x.device)
     squares = torch.zeros(x.shape[1], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(*x.shape):
-        away = (unit_fine(x[lo:hi].float(), 8) - centre).abs().long()
+        away = (unit_fine(x[lo:hi].float(), _SUM_EXPONENT) - centre).abs().long()
         counts += bit_length_counts(away)
         squares += (away * away).sum(0)
     return counts, squares
