@@ -119,3 +119,15 @@ def test_a_graph_without_edges_keeps_nothing():
         for pruner in (LSP(k=2, hash="identity"), LSP(keep=0.5, hash="identity", symmetric="union"), LocalRandom(k=1)):
             host, device = both(pruner, graph)
             assert device == host == (None, [], 0)
+
+
+@pytest.mark.parametrize("self_loops", ["free", "drop", "edge"])
+@pytest.mark.parametrize("edge", [0, 3])
+def test_attributes_of_self_loops_that_take_no_part_are_not_looked_at(self_loops, edge):
+    ends = np.array([[1, 2, 3, 0], [0, 0, 0, 0]])  # edge 3 is a self-loop
+    attr = np.arange(8.0, dtype=np.float32).reshape(4, 2)
+    pruner = LSP(k=1, self_loops=self_loops, attributes=("edge",)).fit(Graph.from_edges(ends, edge_attr=attr))
+    attr[edge, 1] = np.nan
+    host, device = both(pruner, Graph.from_edges(ends, edge_attr=attr))
+    assert device == host
+    assert isinstance(host, str) == (edge == 0 or self_loops == "edge")

@@ -23,6 +23,7 @@ from lsprune.device.pairs import symmetric_choice
 from lsprune.errors import LspruneError
 from lsprune.hashing.base import BLOCK_FUNCTIONS, Keys
 from lsprune.kernels import Runtime, not_finite
+from lsprune.kernels.gpu.quantisation import bad_rows
 from lsprune.selection.choose import KeySource
 from lsprune.selection.mask import Outcome
 from lsprune.selection.rules import SelectionRules
@@ -91,6 +92,23 @@ def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Ke
         return None
 
 
+def _first_bad_edge(rows: Any, owned: DeviceOwned, found: int) -> int:
+    """Return the edge that was found if it takes part, else the first whose attributes are not finite and which does.
+
+    The number of rows if there is none.
+    """
+    part = torch.zeros(rows.count, dtype=torch.bool, device=rows.values.device)
+    slots, owners = int(owned.neighbour.shape[0]), int(owned.indptr.shape[0]) - 1
+    taking: Any = owned.edges(0, slots)
+    if owned.loops is not None:
+        taking = taking[torch.as_tensor(owned.neighbour) != torch.as_tensor(owned.owners(0, owners))]
+    part[taking] = True
+    if part[found]:
+        return found
+    bad = (part & bad_rows(rows.values)).nonzero()
+    return int(bad[0, 0]) if bad.shape[0] else int(rows.count)
+
+
 def _begin_check(
     graph: DeviceGraph, owned: DeviceOwned, taken: Tensor, rules: SelectionRules, runtime: Runtime, *, keeps: bool
 ) -> Callable[[], int]:
@@ -102,7 +120,8 @@ def _begin_check(
 
     def check() -> int:
         numbers = [int(counted[0])] if len(counted) == 1 else torch.stack(counted).tolist() if counted else []
-        for (rows, _), bad in zip(faults, numbers, strict=False):
+        for (rows, _), first in zip(faults, numbers, strict=False):
+            bad = first if first == rows.count or rows.name == "x" else _first_bad_edge(rows, owned, first)
             if bad < rows.count:
                 row: Any = rows.values[bad]
                 raise not_finite(rows.name, row.float().cpu().numpy(), bad)
