@@ -84,7 +84,8 @@ def test_pruners_with_options_are_methods(folder: Path) -> None:
     assert [row["method"] for row in said["rows"]] == names
     records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
     assert records[3]["pruner"]["hash"]["bits"] == 4
-    assert said["advice"][0].startswith(tuple(names[3:]))  # both are LSPs
+    assert said["advice"][0].startswith("no-edges: Keep no edge: +")  # a random graph: its edges say nothing
+    assert any(name in said["advice"][1] for name in names[2:])  # the best pruned graph
 
 
 def test_a_budget_stops_it_and_says_so(folder: Path) -> None:

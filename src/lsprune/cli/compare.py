@@ -136,12 +136,12 @@ def _page(results: Path, report: Path) -> str:
 
 
 def _advice(comparison: Comparison) -> list[str]:
-    """Return what the page says of the best LSP: its recommendation, and how certain it is."""
+    """Return what the page recommends, why, and how certain it is."""
     from lsprune.lab.reporting.recommendation import recommend
     from lsprune.lab.reporting.timing import timing_of
 
     advice = recommend(comparison, timing_of(comparison))
-    return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.reasons[1:]]
+    return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.reasons]
 
 
 def compared_table(title: str, rows: list[Row]) -> Table:

@@ -17,9 +17,9 @@ def falls(m: str, s: float) -> float:
 def test_the_smallest_lossless_share_is_recommended_in_words(compared):
     result = compared(comparison(test=falls))
     advice = recommend(result, timing_of(result))
-    assert (advice.found, advice.method, advice.share) == (True, result.best_lsp, 0.25)
+    assert (advice.found, advice.method, advice.share) == (True, result.best_method, 0.25)
     assert advice.text == "Keep 25 %: ±0 points, 3.1× faster training"  # 1.1 / 0.35
-    assert any("chosen on validation among 2 LSP methods" in line for line in advice.reasons)
+    assert any(f"chosen on validation among {len(result.methods)} methods" in line for line in advice.reasons)
     assert any("less half a point" in line for line in advice.reasons)
 
 
@@ -57,10 +57,10 @@ def test_errors_are_in_their_own_units(compared):
 def test_where_nothing_can_be_recommended_it_is_said(compared):
     for records, said in (
         (comparison(), "No share measured comes within half a point of the unpruned graph: at 50 % it is −2.0 points."),
-        (comparison(methods=("unpruned", "random")), "No recommendation: no LSP method was run here."),
+        (comparison(methods=("unpruned", "no-edges")), "No recommendation: no method that prunes was run here."),
         (
-            [one for one in comparison(methods=("unpruned", "random", "lsp-projection")) if one["run"]["keep"] != 0.5]
-            + comparison(methods=("random",), shares=(0.5,)),
+            comparison(methods=("unpruned", "lsp-projection"), shares=(0.1, 0.25))
+            + comparison(methods=("random",), shares=(0.25, 0.5)),
             "No recommendation yet: lsp-projection was not run at every share.",
         ),
         (
@@ -87,3 +87,60 @@ def test_a_loss_that_only_the_interval_forgives_is_said(compared):
 def test_one_run_is_said_to_be_one(compared):
     result = compared(comparison(test=falls, seeds=1))
     assert any("One run only" in line for line in recommend(result, timing_of(result)).reasons)
+
+
+def harmful(m: str, s: float) -> float:
+    """No edges are best, and the fewer the better."""
+    return 0.714 if m == "no-edges" else 0.533 if m == "unpruned" else 0.62 - 0.1 * s
+
+
+def test_no_edges_are_recommended_where_edges_do_harm(compared):
+    records = comparison(test=harmful)
+    for one in records:
+        one["val"] = one["test"]
+    result = compared(records)
+    advice = recommend(result, timing_of(result))
+    assert (advice.found, advice.method, advice.share) == (True, "no-edges", 0.0)
+    assert advice.text == "Keep no edge: +18.1 points against the unpruned graph"
+    assert f"{result.best_method} at 10 %" in advice.reasons[0] and "against none" in advice.reasons[0]
+
+
+def test_a_pruned_graph_that_is_clearly_better_than_no_edges_is_recommended(compared):
+    result = compared(comparison(test=lambda m, s: 0.714 if m == "no-edges" else 0.533 if m == "unpruned" else 0.75))
+    advice = recommend(result, timing_of(result))
+    assert advice.method == result.best_method and advice.text.startswith("Keep ") and "+21.7 points" in advice.text
+    assert advice.reasons[0] == "No edges at all are better than all of them: +18.1 points."
+    assert "against no edges: clearly better" in advice.reasons[1]
+
+
+def test_one_run_is_enough_to_doubt_the_edges(compared):
+    result = compared(comparison(test=harmful, seeds=1))
+    advice = recommend(result, timing_of(result))
+    assert advice.method == "no-edges" and any("One run only" in line for line in advice.reasons)
+
+
+def test_edges_that_hardly_help_are_named_first(compared):
+    result = compared(comparison(test=lambda m, s: 0.8))
+    assert recommend(result, timing_of(result)).reasons[0].startswith("Without any edge it is ±0 points")
+
+
+def test_the_best_method_of_any_kind_is_recommended(compared):
+    def favours_random(m: str, s: float) -> float:
+        return 0.5 if m == "no-edges" else 0.82 if m == "random" else 0.8
+
+    records = comparison(test=favours_random)
+    for one in records:
+        one["val"] = one["test"]
+    result = compared(records)
+    advice = recommend(result, timing_of(result))
+    assert advice.method == "random" and advice.method != result.best_lsp
+    assert any(f"{result.best_lsp}, the best LSP method, is −2.0 points" in line for line in advice.reasons)
+
+
+def test_an_interval_that_holds_a_loss_is_unclear(compared):
+    records = comparison(methods=("unpruned", "no-edges", "random", "lsp-projection"), test=falls)
+    for one in records:
+        if one["run"]["method"] == "lsp-projection":
+            one["test"], one["val"] = 0.8 - 0.017 * (one["run"]["seed"] % 2), 0.9
+    result = compared(records)
+    assert "points (unclear)" in recommend(result, timing_of(result)).text

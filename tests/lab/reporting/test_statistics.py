@@ -104,6 +104,6 @@ def test_verdicts_at_the_border():
         return PairedDifference(0.5 * (low + high), low, high, 1.0, runs).verdict
 
     assert [at(0.0, 0.0), at(-1, 0.0), at(0.0, 1), at(1e-9, 1), at(-1, -1e-9)] == [
-        "not worse", "not worse", "not worse", "better", "worse",
+        "unclear", "unclear", "unclear", "better", "worse",
     ]  # fmt: skip
     assert [at(1, 1, runs) for runs in (1, 2, 3)] == ["one run", "2 runs", "better"]

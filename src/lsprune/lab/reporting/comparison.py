@@ -147,9 +147,13 @@ class Comparison:
         """Return how much better a method is than another at the same budget; positive is better, for errors too."""
         return self._better(self.values(method, budget), self.values(rival, budget))
 
+    def gain_over(self, method: str, budget: Budget, reference: str) -> PairedDifference | None:
+        """Return how much better a method is at a budget than one that has none."""
+        return self._better(self.values(method, budget), self.values(reference))
+
     def gain_over_unpruned(self, method: str, budget: Budget) -> PairedDifference | None:
         """Return how much better a method is at a budget than the unpruned graph."""
-        return self._better(self.values(method, budget), self.values(self.unpruned))
+        return self.gain_over(method, budget, self.unpruned)
 
     def _better(self, ours: dict[int, float], theirs: dict[int, float]) -> PairedDifference | None:
         """Return the difference in pairs by seed; None without a common seed."""
@@ -222,6 +226,18 @@ class Comparison:
     def best_lsp(self) -> str | None:
         """The LSP method that validation chooses."""
         return next(iter(self.ranked(self.lsp_methods)), None)
+
+    @cached_property
+    def best_method(self) -> str | None:
+        """The method that validation chooses, of any kind: all but those on the other side and those of every epoch."""
+        names = [name for name in self.methods if not (self.defined[name].is_out or self.defined[name].every_epoch)]
+        return next(iter(self.ranked(names)), None)
+
+    def best_budget(self, method: str) -> Budget:
+        """Return the budget at which a method has the best validation metric."""
+        sign = 1 if self.higher_is_better else -1
+        means = {budget: fmean(self.values(method, budget, "val").values()) for budget in self.budgets_of(method)}
+        return max(means, key=lambda budget: sign * means[budget])
 
     def methods_to_draw(self, lsp: int = 3, others: int = 2) -> list[str]:
         """Return the lines of a figure: random, local random, and by validation the best LSPs and the best others."""

@@ -1,4 +1,4 @@
-"""Recommend how many edges to keep: the smallest lossless share of the LSP method that validation chooses."""
+"""Recommend what to keep, from the whole table: no edges where they do harm, else the best method's lossless share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lsprune.lab.reporting.formatting import per_cent, unit
 from lsprune.lab.reporting.records import TOLERANCE
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, PairedDifference, paired_difference
 from lsprune.lab.reporting.timing import Timing
+from lsprune.lab.studies.methods import NO_EDGES
 
 SAME_SPEED = 1.05  # a ratio of times below this is no difference
 
@@ -34,36 +35,124 @@ class Recommendation:
 
 
 def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
-    """Return the smallest lossless share of the LSP method with the best validation metric.
+    """Return the smallest lossless share of the method with the best validation metric, of whatever kind it is.
 
-    No test metric chooses the method.
+    No test metric chooses the method. Where the model is better without any edge, that is what is recommended, unless
+    the best pruned graph is clearly better still.
     """
-    method = comparison.best_lsp
+    method = comparison.best_method
     if method is None:
-        return Recommendation(False, "No recommendation: no LSP method was run here.", ())
-    number = len(comparison.lsp_methods)
-    choice = f"Method: {method}, chosen on validation among {number} LSP method{'' if number == 1 else 's'}."
+        return Recommendation(False, "No recommendation: no method that prunes was run here.", ())
+    choice = _choice(comparison, method)
     if not comparison.values(comparison.unpruned):
         text = "No recommendation: there is no unpruned run to compare with."
         return Recommendation(False, text, (choice,), method)
+    if edges_do_harm(comparison):
+        return _few_edges_or_none(comparison, method, timing)
     share = comparison.lossless_share(method)
     if share is None and not comparison.complete(method):
         text = f"No recommendation yet: {method} was not run at every share."
         return Recommendation(False, text, (choice,), method)
     if share is None:
-        reasons = (choice, *_cautions(comparison, method, share))
+        reasons = (*_about_edges(comparison), choice, *_cautions(comparison, method, share))
         return Recommendation(False, _no_share(comparison, method), reasons, method)
     budget = next(b for b in comparison.budgets_of(method) if comparison.share(method, b) == share)
     gap = _difference(comparison, method, budget)
-    text = f"Keep {per_cent(share)}: {_amount(comparison, gap.difference)}{_speed(comparison, method, budget, timing)}"
+    text = f"Keep {per_cent(share)}: {_keeping(comparison, method, budget, timing)}"
     reasons = (
+        *_about_edges(comparison),
         choice,
+        *_best_lsp(comparison, method, budget),
         _rule(comparison),
         *_certainty(comparison, gap),
         *_cautions(comparison, method, share),
         *([f"Speed is not known: {timing.problem}."] if timing.problem else []),
     )
     return Recommendation(True, text, reasons, method, share, len(comparison.values(method, budget)))
+
+
+def edges_do_harm(comparison: Comparison) -> bool:
+    """Return whether no edges at all are clearly better than all of them; by the means where runs are few."""
+    gain = comparison.topology_gain
+    if gain is None:
+        return False
+    return gain.verdict == "worse" or (gain.runs < MIN_VERDICT_RUNS and -gain.difference > TOLERANCE[comparison.metric])
+
+
+def _few_edges_or_none(comparison: Comparison, method: str, timing: Timing) -> Recommendation:
+    """Recommend no edges; or the best pruned graph, where it is clearly better than none."""
+    none, budget = comparison.in_role(NO_EDGES), comparison.best_budget(method)
+    share, gain = comparison.share(method, budget), comparison.gain_over(method, budget, none)
+    whole = _amount(comparison, _sign(comparison) * -_known(comparison.topology_gain).difference)
+    harm = f"No edges at all are better than all of them: {whole}."
+    pruned = f"{method} at {per_cent(share)}, the best pruned graph by validation"
+    if gain is not None and gain.verdict == "better":
+        text = f"Keep {per_cent(share)}: {_keeping(comparison, method, budget, timing)}"
+        better = f"{pruned}, is {_interval(comparison, gain)} against no edges: clearly better."
+        return Recommendation(
+            True, text, (harm, better, *_cautions(comparison, method, share)), method, share,
+            len(comparison.values(method, budget)),
+        )  # fmt: skip
+    against = "was not run with the same seeds." if gain is None else f"is {_interval(comparison, gain)} against none."
+    text = f"Keep no edge: {whole} against the unpruned graph"
+    runs = len(comparison.values(none))
+    return Recommendation(True, text, (f"{pruned}, {against}", *_few_runs(runs)), none, 0.0, runs)
+
+
+def _known(gain: PairedDifference | None) -> PairedDifference:
+    assert gain is not None
+    return gain
+
+
+def _sign(comparison: Comparison) -> int:
+    return 1 if comparison.higher_is_better else -1
+
+
+def _choice(comparison: Comparison, method: str) -> str:
+    number = len(comparison.methods)
+    return f"Method: {method}, chosen on validation among {number} method{'' if number == 1 else 's'}."
+
+
+def _best_lsp(comparison: Comparison, method: str, budget: Budget) -> Iterator[str]:
+    """Yield how the best LSP method compares, where another method is chosen."""
+    lsp = comparison.best_lsp
+    gain = None if lsp in (None, method) else comparison.gain(str(lsp), method, budget)
+    if gain is not None:
+        yield f"{lsp}, the best LSP method, is {_interval(comparison, gain)} against {method} at the same share."
+
+
+def _about_edges(comparison: Comparison) -> Iterator[str]:
+    """Yield what is lost without any edge, where that is not clear."""
+    gain = comparison.topology_gain
+    if gain is not None and gain.verdict == "unclear":
+        lost = _amount(comparison, _sign(comparison) * -gain.difference)
+        yield (
+            f"Without any edge it is {lost}, which is not clearly a loss: the edges hardly help here, so any way of "
+            "pruning looks lossless."
+        )
+
+
+def _keeping(comparison: Comparison, method: str, budget: Budget, timing: Timing) -> str:
+    """Return the difference from the unpruned graph, and the speed; "unclear" if the interval holds a real loss."""
+    gap = _difference(comparison, method, budget)
+    most_lost = -gap.low if comparison.higher_is_better else gap.high
+    unclear = " (unclear)" if gap.runs > 1 and most_lost > TOLERANCE[comparison.metric] else ""
+    return f"{_amount(comparison, gap.difference)}{unclear}{_speed(comparison, method, budget, timing)}"
+
+
+def _interval(comparison: Comparison, gain: PairedDifference) -> str:
+    """Return a gain and its interval in the units of the metric, where there is one."""
+    sign = _sign(comparison)
+    low, high = sorted((sign * gain.low, sign * gain.high)) if gain.runs > 1 else (float("nan"),) * 2
+    bounds = (_amount(comparison, bound, with_unit=False) for bound in (low, high))
+    known = f" [{', '.join(bounds)}]" if gain.runs > 1 else ""
+    return f"{_amount(comparison, sign * gain.difference)}{known}"
+
+
+def _few_runs(fewest: int) -> Iterator[str]:
+    if fewest < MIN_VERDICT_RUNS:
+        known = "One run only: no interval" if fewest == 1 else "Two runs only: a poor interval"
+        yield f"{known}; the difference may be chance."
 
 
 def _rule(comparison: Comparison) -> str:
@@ -131,10 +220,6 @@ def _cautions(comparison: Comparison, method: str, share: float | None) -> Itera
     """Yield what makes the recommendation weaker than it looks."""
     budgets = comparison.budgets_of(method)
     fewest = min(*(len(comparison.values(method, b)) for b in budgets), len(comparison.values(comparison.unpruned)))
-    if fewest < MIN_VERDICT_RUNS:
-        known = "One run only: no interval" if fewest == 1 else "Two runs only: a poor interval"
-        yield f"{known}; the difference may be chance."
-    if comparison.topology_gain is not None and comparison.topology_gain.verdict in ("not worse", "worse"):
-        yield "The edges themselves do not clearly help here, so any way of pruning looks lossless."
+    yield from _few_runs(fewest)
     if share == min(comparison.share(method, budget) for budget in budgets):
         yield "This is the smallest share measured; a smaller one may do as well."

@@ -50,14 +50,14 @@ class PairedDifference:
 
     @property
     def verdict(self) -> str:
-        """What the interval says: better, not worse, worse; or the number of runs where they are too few.
+        """What the interval says: better, unclear, worse; or the number of runs where they are too few.
 
         >>> PairedDifference(0.2, 0.1, 0.3, 0.06, 5).verdict, PairedDifference(0.0, 0.0, 0.0, 1.0, 5).verdict
-        ('better', 'not worse')
+        ('better', 'unclear')
         """
         if self.runs < MIN_VERDICT_RUNS:
             return "one run" if self.runs == 1 else f"{self.runs} runs"
-        return "better" if self.low > 0 else "not worse" if self.high >= 0 else "worse"
+        return "better" if self.low > 0 else "unclear" if self.high >= 0 else "worse"
 
 
 def estimate(values: Sequence[float], *, seed: int = 0) -> Estimate:

@@ -97,7 +97,7 @@ def test_where_lsp_does_not_help_is_said_in_words(results):
     assert re.search(rf"{best} does not clearly differ from local-random at 50 % kept \(", text)
     assert "**pubmed**: the edges themselves do not clearly help" in text
     assert "**cora**" not in text and "**zinc**" not in text
-    assert "against local-random 14 better, 2 not worse, 2 worse" in text
+    assert "against local-random 14 better, 2 unclear, 2 worse" in text
 
 
 def test_nowhere_is_said_too(tmp_path):

@@ -48,8 +48,8 @@ def test_where_lsp_is_worse_is_listed(compared):
 
 
 def test_verdicts_of_all_lsp_methods_are_counted(compared):
-    assert verdict_counts([compared()]).endswith("random 6 better, 0 not worse, 0 worse.")
-    assert verdict_counts([compared(test=worse)]).endswith("random 0 better, 0 not worse, 6 worse.")
+    assert verdict_counts([compared()]).endswith("random 6 better, 0 unclear, 0 worse.")
+    assert verdict_counts([compared(test=worse)]).endswith("random 0 better, 0 unclear, 6 worse.")
 
 
 def test_lossless_shares_have_ratios_to_random(compared):

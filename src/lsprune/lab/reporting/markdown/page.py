@@ -65,7 +65,7 @@ Every number is a test metric at the best validation epoch. Means are over seeds
 intervals. Methods in one column keep the same share of the edges. Differences are paired by seed, and
 **positive is better**, for errors too; points are hundredths of the metric.
 
-- *Better*: the whole interval is above zero; *not worse*: it reaches zero; *worse*: all of it is below. One or two
+- *Better*: the whole interval is above zero; *unclear*: it reaches zero; *worse*: all of it is below. One or two
   runs get no verdict.
 - *Topology matters*: the whole graph is better than no edges.
 - *Lossless share*: the smallest share measured from which on every interval reaches the unpruned mean less half a

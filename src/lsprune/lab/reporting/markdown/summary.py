@@ -17,7 +17,7 @@ from lsprune.lab.studies.methods import LOCAL_RANDOM, NO_EDGES
 SUMMARY_SHARES = (0.1, 0.25)
 NO_LOSSLESS_SHARE = "none"
 AGAINST = ("against random", "against local random")
-DIFFERS = {"worse": "is worse than", "not worse": "does not clearly differ from"}
+DIFFERS = {"worse": "is worse than", "unclear": "does not clearly differ from"}
 
 
 def summary_table(comparisons: Sequence[Comparison], headings: Headings) -> list[str]:
@@ -58,7 +58,7 @@ def _topology(comparison: Comparison) -> str:
     if comparison.topology_gain is None:
         return ""
     verdict = comparison.topology_gain.verdict
-    return {"better": "yes", "not worse": "not clearly", "worse": "no"}.get(verdict, verdict)
+    return {"better": "yes", "unclear": "not clearly", "worse": "no"}.get(verdict, verdict)
 
 
 def _summary_budgets(comparison: Comparison) -> list[Budget | None]:
@@ -195,6 +195,6 @@ def verdict_counts(comparisons: Sequence[Comparison]) -> str:
     for rival in RANDOM_BASELINES:
         gains = [comparison.gain(method, comparison.in_role(rival), budget) for comparison, method, budget in cells]
         counts = Counter(gain.verdict for gain in gains if gain)
-        words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("better", "not worse", "worse"))
+        words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("better", "unclear", "worse"))
         parts.append(f"against {rival} {words}")
     return f"All LSP methods at all shares, on the datasets where topology matters: {'; '.join(parts)}."
