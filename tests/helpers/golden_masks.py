@@ -154,6 +154,9 @@ def _weights() -> Iterator[tuple[str, Entry]]:
     yield "similarity of words", _lsp("words", keep=0.2, weights="similarity")
     yield "similarity of sparse words", _lsp("sparse words", keep=0.2, weights="similarity")
     yield "similarity of nodes", _lsp("nodes", keep=0.2, weights="similarity", self_loops="edge")
+    for family in ("projection", "signs", "identity", "constant"):
+        for graph, product in (("positive", "jaccard:0.5*degree:0.5"), ("positive", "similarity*edge:2*neighbour:1")):
+            yield f"{family} {product}", (partial(LSP, k=3, hash=family, weights=product), graph)
     yield "degree of a hub", _lsp("hub", keep=0.9, weights="degree")
     yield "bipartite degree", _lsp("bipartite", k=3, weights="degree", power=0.5)
     yield "bipartite degree out", _lsp("bipartite", k=3, hash="identity", side="out", weights="degree")
@@ -274,6 +277,7 @@ BASELINES: dict[str, tuple[Callable[..., Pruner], tuple[str, ...]]] = {
     "jaccard exact": (partial(Jaccard, exact=True), ("hub",)),
     "cosine": (Cosine, ("bipartite", "category", "single", "words", "sparse words")),
     "top-weight": (partial(TopWeight, column=1), ("bipartite", "hub")),
+    "top-weight of a product": (partial(TopWeight, weights="jaccard:0.5*degree:0.5"), ("hub",)),
     "dspar": (DSpar, ("bipartite", "hub")),
     "effective-resistance": (partial(EffectiveResistance, trees=16), ("bipartite", "hub")),
     "spanning-forest": (SpanningForest, ("bipartite", "hub")),

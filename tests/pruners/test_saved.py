@@ -51,6 +51,8 @@ KINDS = {
     "both": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Codebook(words=4)), attributes=ALL),
     "both, one learns": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Signs(bits=2))),
     "similarity": LSP(keep=0.3, weights="similarity"),
+    "product": LSP(keep=0.3, weights="similarity*degree:0.5"),
+    "top-weight of a product": TopWeight(k=2, weights="similarity*degree:0.5"),
     "edge weights": LSP(k=2, weights=Column(column=1, power=0.5)),
     "neighbour weights": LSP(k=2, hash="identity", weights="neighbour:0"),
     "auto": LSP(k=2, hash="auto"),

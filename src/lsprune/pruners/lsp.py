@@ -42,9 +42,9 @@ class LSP(LocalPruner):
         hash: a hash family, or its name, with options or without ("signs:bits=4"); "auto" is chosen by `fit`.
         weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or its
             name, with options or without: "degree", "degree:power=0.4", "jaccard", "similarity", "auto" (chosen by
-            `fit`), "edge" or "edge:2" (a column of edge_attr), "neighbour:0" (a column of the neighbour's x). With hash
-            families of codes this is weighted min-hash; with Projection, half the weight moves an edge back by `power`
-            standard deviations.
+            `fit`), "edge" or "edge:2" (a column of edge_attr), "neighbour:0" (a column of the neighbour's x), or a
+            product of weights ("jaccard:power=0.5*degree", `Jaccard() * Degree()`). With hash families of codes this is
+            weighted min-hash; with Projection, half the weight moves an edge back by `power` standard deviations.
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of
             function 257); "bottom": the k smallest of one function.
