@@ -119,6 +119,7 @@ ALL_PRUNERS = [
     LSP(k=2, hash="signs", weights="jaccard:power=0.5*degree:power=0.5"),
     TopWeight(k=2, weights="jaccard:power=0.5*degree:power=0.5"),
     TopWeight(keep=0.4, weights="similarity*degree"),
+    LSP(k=2, hash="constant", weights="jaccard"),
     PaperLSP(k=2, replace=True),
     LSP(k=20),
     LSP.paper("p", k=2),
