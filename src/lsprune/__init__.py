@@ -35,12 +35,13 @@ from lsprune.hashing import (
 from lsprune.plugins import register
 from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
 from lsprune.pruners.explanation import Explanation
-from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Product, Similarity
+from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
 __all__ = [
     "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
     "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
-    "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "LocalRandom", "LspruneError", "LspruneWarning",
+    "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
+    "LspruneWarning",
     "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
     "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "explain", "load", "mask", "prune",
     "pruner", "register",

@@ -16,10 +16,11 @@ from lsprune.weights.base import PerEdge, Weight
 from lsprune.weights.column import Column
 from lsprune.weights.degree import Degree
 from lsprune.weights.jaccard import Jaccard
+from lsprune.weights.labels import Labels
 from lsprune.weights.product import Product
 from lsprune.weights.similarity import Similarity
 
-WEIGHTS: Registry[Weight] = Registry("weights", Degree, Jaccard, Similarity, Column, AutoWeight)
+WEIGHTS: Registry[Weight] = Registry("weights", Degree, Jaccard, Similarity, Labels, Column, AutoWeight)
 _COLUMN_SPEC = re.compile(r"(edge|neighbour)(?::([0-9]{1,9}))?")
 _POWER_SPEC = re.compile(r"([a-z-]+):([0-9.]{1,20})")
 
@@ -70,5 +71,6 @@ def _table(text: str) -> dict[str, Any]:
 
 
 __all__ = [
-    "WEIGHTS", "AutoWeight", "Column", "Degree", "Jaccard", "PerEdge", "Product", "Similarity", "Weight", "weight",
+    "WEIGHTS", "AutoWeight", "Column", "Degree", "Jaccard", "Labels", "PerEdge", "Product", "Similarity", "Weight",
+    "weight",
 ]  # fmt: skip

@@ -65,6 +65,7 @@ class Weight(ABC):
     about: ClassVar[str]
     prefers: ClassVar[Literal["large", "small"]] = "large"
     chosen_by_fit: ClassVar[bool] = False  # a stand-in that `fit` replaces by another weight, or by none
+    roles: ClassVar[tuple[str, ...]] = ()  # names of the scales that `fit` returns
 
     power: float = 1.0
 
@@ -92,6 +93,14 @@ class Weight(ABC):
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
         """Return scales learned from the training graph, by name; most weights learn nothing."""
         return {}
+
+    def learn(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> Array | None:
+        """Return what is learned besides scales, as an array of int16; None for most weights."""
+        return None
+
+    def learned_problem(self, learned: Array | None, scales: Mapping[str, Scale]) -> str:
+        """Say what is wrong with what `learn` returned, as it was read from a file; empty if nothing."""
+        return "" if learned is None else f"weights {self.name} learn nothing"
 
     def check(  # noqa: B027  (most weights need no attributes)
         self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]

@@ -58,6 +58,11 @@ class Product(Weight):
         return " * ".join(repr(factor) for factor in self.factors)
 
     @property
+    def roles(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The names of the scales that the factors learn."""
+        return tuple(dict.fromkeys(role for factor in self.factors for role in factor.roles))
+
+    @property
     def learns(self) -> bool:
         """Whether a factor learns."""
         return any(factor.learns for factor in self.factors)
@@ -71,6 +76,20 @@ class Product(Weight):
         """Return the scales of all factors; factors of one kind learn the same ones."""
         kinds = {type(factor): factor for factor in self.factors}
         return reduce(or_, (factor.fit(graph, side, seed, runtime, sizes) for factor in kinds.values()))
+
+    def learn(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> Array | None:
+        """Return what the factors learn besides scales; factors of one kind learn the same."""
+        learner = self._learner(scales)
+        return None if learner is None else learner.learn(graph, side, seed, runtime, scales)
+
+    def learned_problem(self, learned: Array | None, scales: Mapping[str, Scale]) -> str:
+        """Say what is wrong with what a factor learned; empty if nothing."""
+        learner = self._learner(scales)
+        return super().learned_problem(learned, scales) if learner is None else learner.learned_problem(learned, scales)
+
+    def _learner(self, scales: Mapping[str, Scale]) -> Weight | None:
+        """Return the factor that learns an array: one that is not content with none."""
+        return next((factor for factor in self.factors if factor.learned_problem(None, scales)), None)
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
         """Raise GraphError if the graph lacks attributes that a factor needs, or they are not finite."""
