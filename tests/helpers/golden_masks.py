@@ -49,8 +49,11 @@ from lsprune.hashing import (
     Structure,
     Threshold,
 )
-from lsprune.pruners import PaperLSP, Pruner
+from lsprune.kernels import runtime
+from lsprune.pruners import FittedLSP, PaperLSP, Pruner
+from lsprune.pruners.fitted import LearnedArray
 from lsprune.weights import weight
+from lsprune.weights.teacher import Teacher
 
 FILE = Path(__file__).with_suffix(".json")
 MACHINE = "x86_64"  # where the digests of ONE_MACHINE are promised
@@ -66,6 +69,34 @@ def _lsp(graph: str = "plain", *, power: float = 1.0, **options: Any) -> Entry:
     if "weights" in options:
         options["weights"] = dataclasses.replace(weight(options["weights"]), power=power)
     return partial(PaperLSP if {"values", "replace", "ties"} & set(options) else LSP, **options), graph
+
+
+def _taught(graph: str = "positive", **options: Any) -> Entry:
+    """LSP with weights of labels and a teacher of given integers: no training, in which floats would decide."""
+
+    def make() -> Pruner:
+        pruner, given, run = LSP(**options), graph_named(graph), runtime(1)
+        scales = dict(pruner.without_weights().fit_graph(given, run).scales)
+        scales |= pruner.weight.fit(given, "in", 0, run, {})
+        columns = scales["taught"].dim
+        numbers = np.arange(3 * 4 * columns).reshape(3, 4, columns) * 7919 % 4001 - 2000
+        teacher = Teacher("classes", 20, np.arange(4) << 12, numbers.astype(np.int16))
+        learned = LearnedArray.of(teacher.packed())
+        return FittedLSP(options=pruner, scales=tuple(scales.items()), weights_learned=learned)
+
+    return make, graph
+
+
+def _labels() -> Iterator[tuple[str, Entry]]:
+    for family in ("projection", "signs", "constant"):
+        for weights in ("labels", "labels:0.25", "labels:2*jaccard:0.5*degree:0.5"):
+            yield f"{family} {weights}", _taught(k=3, hash=family, weights=weights)
+    yield "labels of words", _taught("words", keep=0.2, hash="constant", select="bottom", weights="labels")
+    yield (
+        "labels of sparse words",
+        _taught("sparse words", keep=0.2, hash="constant", select="bottom", weights="labels"),
+    )
+    yield "labels of categories", _taught("category", k=3, hash="identity", weights="labels")
 
 
 def _guarded(pruner: Callable[..., Pruner], graph: str = "plain", **options: Any) -> Entry:
@@ -332,7 +363,7 @@ EXACT: dict[str, Entry] = {
     "hub bottom": _lsp("hub", keep=0.9, select="bottom"),
     "random": (partial(Random, keep=0.5), "plain"),
     "local random": (partial(LocalRandom, k=3), "plain"),
-    **_table(_families(), _weights(), _options()),
+    **_table(_families(), _weights(), _labels(), _options()),
     **_table(_baselines(*(name for name in BASELINES if name not in ("effective-resistance", "spanning-forest")))),
     "jaccard of few hashes": (partial(Jaccard, k=3, hashes=5), "plain"),
     "top-weight of one column": (partial(TopWeight, k=3), "single"),

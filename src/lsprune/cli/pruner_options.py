@@ -37,7 +37,7 @@ class PrunerOptions:
         typer.Option(
             metavar="SPEC",
             help="Prefer some edges: degree:power=0.4, jaccard, similarity, edge:2 (column 2 of edge_attr), auto, or a "
-            "product such as jaccard:power=0.5*degree.",
+            "product such as jaccard:power=0.5*degree. A saved pruner may have labels too.",
         ),
     ] = None
     attributes: Annotated[
