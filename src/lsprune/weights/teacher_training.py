@@ -24,8 +24,9 @@ from lsprune.weights.teacher import MAX_HOPS, Teacher
 
 PENALTIES = (3e-3, 3e-4, 3e-5)  # strength of regularisation, from which one is chosen
 MAX_TRAINING_NODES = 1 << 15  # of more, a sample by a hash
+MAX_TRIAL_NODES = 1 << 12  # training nodes that candidates are compared on
 MAX_STEPS = 60  # of L-BFGS
-TOLERANCE = 1e-4  # relative change of the loss at which L-BFGS stops
+TRIAL_TOLERANCE, TOLERANCE = 1e-4, 1e-6  # relative change of the loss at which L-BFGS stops
 LEAST_GAIN = 0.01  # share by which the loss must fall for a candidate with more hops or less regularisation
 FOLDS = 5  # every fifth training node of a class is left out to compare candidates
 _DENSE_SHARE = 0.2  # of entries that are not 0, from which on a sparse matrix is made dense
@@ -44,6 +45,10 @@ class Lesson:
     nodes: Array
     targets: Array
 
+    def part(self, some: Array) -> Lesson:
+        """Return the lesson of some of its nodes."""
+        return Lesson(self.kind, self.nodes[some], self.targets[some])
+
 
 @dataclass(frozen=True, eq=False)
 class _Model:
@@ -53,12 +58,13 @@ class _Model:
 
 def train(graph: Graph, side: str, part: Part, scale: Scale, lesson: Lesson, seed: int) -> Teacher:
     """Return a teacher of this graph's labels; `scale` says how attribute rows become integers."""
-    lesson = _sample(lesson, seed)
+    lesson = lesson.part(_some(lesson.nodes, MAX_TRAINING_NODES, seed))
     blocks, lengths = _hops(graph, side, part, scale, lesson.nodes)
     mean, deviation = _standard(lesson)
     targets = ((lesson.targets - mean) / deviation).astype(np.float32)
-    hops, penalty, error = _choice(lesson, blocks, targets, seed)
-    model = _fit(lesson.kind, blocks[: hops + 1], targets, penalty)
+    some = _some(lesson.nodes, MAX_TRIAL_NODES, seed)
+    hops, penalty, error = _choice(lesson.part(some), [block[some] for block in blocks], targets[some], seed)
+    model = _fit(lesson.kind, blocks[: hops + 1], targets, penalty, TOLERANCE)
     factor = np.full(targets.shape[1], 1 / math.log(2))
     if lesson.kind == "numbers":
         factor = 1 / (2 * math.sqrt(math.log(2)) * error)
@@ -73,11 +79,9 @@ def _centre(scale: Scale) -> Array:
     return np.asarray(centre / 2.0 ** (scale.exponent + (8 if scale.unit else 0)))
 
 
-def _sample(lesson: Lesson, seed: int) -> Lesson:
-    if lesson.nodes.shape[0] <= MAX_TRAINING_NODES:
-        return lesson
-    some = np.sort(np.argsort(draw(seed, TEACH, 0, lesson.nodes), kind="stable")[:MAX_TRAINING_NODES])
-    return Lesson(lesson.kind, lesson.nodes[some], lesson.targets[some])
+def _some(nodes: Array, most: int, seed: int) -> Array:
+    """Return the places of at most so many nodes, chosen by a hash, in their order."""
+    return np.sort(np.argsort(draw(seed, TEACH, 0, nodes), kind="stable")[:most])
 
 
 def _standard(lesson: Lesson) -> tuple[Array, Array]:
@@ -151,7 +155,7 @@ def _choice(lesson: Lesson, blocks: list[Any], targets: Array, seed: int) -> tup
     for hops in range(MAX_HOPS + 1):
         model = None
         for penalty in PENALTIES:
-            model = _fit(lesson.kind, train_blocks[: hops + 1], targets[~left_out], penalty, model)
+            model = _fit(lesson.kind, train_blocks[: hops + 1], targets[~left_out], penalty, TRIAL_TOLERANCE, model)
             outputs = _outputs(model, test_blocks[: hops + 1])
             loss, residual = _loss(lesson.kind, outputs, targets[left_out])
             if best is None or loss < (1 - LEAST_GAIN) * best[0]:
@@ -191,7 +195,9 @@ def _loss(kind: str, outputs: Array, targets: Array) -> tuple[float, Array]:
     return float(loss.mean()), powers / total - targets
 
 
-def _fit(kind: str, blocks: list[Any], targets: Array, penalty: float, start: _Model | None = None) -> _Model:
+def _fit(
+    kind: str, blocks: list[Any], targets: Array, penalty: float, tolerance: float, start: _Model | None = None
+) -> _Model:
     """Return the model with the smallest loss plus penalty / 2 times the squares of its weights."""
     shape = (len(blocks), blocks[0].shape[1], targets.shape[1])
     size, count = math.prod(shape), targets.shape[0]
@@ -208,5 +214,5 @@ def _fit(kind: str, blocks: list[Any], targets: Array, penalty: float, start: _M
         return loss + 0.5 * penalty * float(values[:size] @ values[:size]), change
 
     first = np.zeros(size + shape[2]) if start is None else np.concatenate([start.weights.ravel(), start.bias])
-    options = {"maxiter": MAX_STEPS, "ftol": TOLERANCE}
+    options = {"maxiter": MAX_STEPS, "ftol": tolerance}
     return unpacked(minimize(objective, first, jac=True, method="L-BFGS-B", options=options).x)
