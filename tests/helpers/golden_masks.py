@@ -80,7 +80,7 @@ def _taught(graph: str = "positive", **options: Any) -> Entry:
         scales |= pruner.weight.fit(given, "in", 0, run, {})
         columns = scales["taught"].dim
         numbers = np.arange(3 * 4 * columns).reshape(3, 4, columns) * 7919 % 4001 - 2000
-        teacher = Teacher("classes", 20, np.arange(4) << 12, numbers.astype(np.int16))
+        teacher = Teacher("classes", 15, np.arange(4) << 12, numbers.astype(np.int16))
         learned = LearnedArray.of(teacher.packed())
         return FittedLSP(options=pruner, scales=tuple(scales.items()), weights_learned=learned)
 
@@ -89,8 +89,10 @@ def _taught(graph: str = "positive", **options: Any) -> Entry:
 
 def _labels() -> Iterator[tuple[str, Entry]]:
     for family in ("projection", "signs", "constant"):
-        for weights in ("labels", "labels:0.25", "labels:2*jaccard:0.5*degree:0.5"):
-            yield f"{family} {weights}", _taught(k=3, hash=family, weights=weights)
+        yield f"{family} labels", _taught(k=3, hash=family, weights="labels")
+        yield f"{family} labels of a product", _taught(k=3, hash=family, weights="labels:2*jaccard:0.5*degree:0.5")
+    for family in ("projection", "signs"):  # without a hash, a power changes nothing
+        yield f"{family} labels^0.25", _taught(k=3, hash=family, weights="labels:0.25")
     yield "labels of words", _taught("words", keep=0.2, hash="constant", select="bottom", weights="labels")
     yield (
         "labels of sparse words",

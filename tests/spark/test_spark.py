@@ -191,6 +191,7 @@ def test_no_edges(session):
         (LSP(k=1, symmetric="union"), OptionError, "symmetric must be None"),
         (LSP(k=1, hash="structure"), OptionError, "hash structure looks at the edges around a neighbour"),
         (LSP(k=1, weights="jaccard"), OptionError, "jaccard"),
+        (TopWeight(k=1, weights="degree*labels"), OptionError, "weights labels compares predictions"),
         (LSP(k=1, hash="codebook"), OptionError, "codebook must be fitted before"),
         (LSP(k=1, hash="auto"), OptionError, "auto must be fitted before"),
         (Jaccard(k=1), OptionError, "jaccard compares the neighbours of both ends"),

@@ -143,3 +143,33 @@ def test_labels_of_pyg_data_are_read_and_stay_where_they_are():
     data.y = torch.zeros(1)  # of the graph, not of its nodes
     with pytest.raises(GraphError, match="needs node labels"):
         PRUNER.mask(data)
+
+
+@pytest.mark.usefixtures("cpu_is_gpu")
+def test_data_on_a_device_is_pruned_there_like_on_the_host():
+    pytest.importorskip("torch_geometric")
+    import torch
+    from torch_geometric.data import Data
+
+    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=torch.from_numpy(np.stack(GRAPH.ends())))
+    data.y, data.train_mask = torch.from_numpy(KIND), torch.from_numpy(TRAINING)
+    fits = [PRUNER.fit(data), PRUNER.fit(data, executor="cpu"), PRUNER.fit(LABELLED)]
+    assert fits[0] == fits[1] == fits[2]
+    found = fits[0].mask(data)
+    np.testing.assert_array_equal(np.asarray(found), fits[0].mask(GRAPH))
+    lists = PRUNER.mask([data, data.clone()])
+    np.testing.assert_array_equal(np.concatenate(lists), PRUNER.mask(Graph.concat([LABELLED, LABELLED])))
+
+
+def test_rare_classes_are_predicted_too():
+    """One node in 24 is of a fourth kind, which its attributes tell as clearly as those of the others."""
+    rare = np.arange(240) % 24 == 5
+    y = np.where(rare, 3, KIND)
+    x = np.concatenate([GRAPH.x, 20.0 * rare[:, None]], 1).astype(np.float32)
+    source, target = GRAPH.ends()
+    extra = np.flatnonzero(rare)
+    ends = np.concatenate([source, np.roll(extra, 1)]), np.concatenate([target, extra])
+    graph = Graph.from_edges(ends, num_nodes=240, x=x, y=y, train_mask=np.arange(240) % 24 < 12)
+    mask = TopWeight(k=1, weights="labels").mask(graph)
+    kept = mask & rare[ends[1]] & (ends[0] != ends[1])
+    assert kept.sum() == extra.size and rare[ends[0][kept]].all()  # of some ten edges, one of the few to its kind

@@ -29,7 +29,7 @@ MAX_STEPS = 60  # of L-BFGS
 TRIAL_TOLERANCE, TOLERANCE = 1e-4, 1e-6  # relative change of the loss at which L-BFGS stops
 LEAST_GAIN = 0.01  # share by which the loss must fall for a candidate with more hops or less regularisation
 FOLDS = 5  # every fifth training node of a class is left out to compare candidates
-_DENSE_SHARE = 0.2  # of entries that are not 0, from which on a sparse matrix is made dense
+_DENSE_SHARE = 0.05  # of entries that are not 0, from which on products of a dense matrix are faster
 _LEAST_DEVIATION = 0.03  # of the errors of predicted numbers, in deviations of the numbers
 
 
@@ -64,6 +64,7 @@ def train(graph: Graph, side: str, part: Part, scale: Scale, lesson: Lesson, see
     targets = ((lesson.targets - mean) / deviation).astype(np.float32)
     some = _some(lesson.nodes, MAX_TRIAL_NODES, seed)
     hops, penalty, error = _choice(lesson.part(some), [block[some] for block in blocks], targets[some], seed)
+    penalty *= some.shape[0] / targets.shape[0]  # more nodes need less regularisation
     model = _fit(lesson.kind, blocks[: hops + 1], targets, penalty, TOLERANCE)
     factor = np.full(targets.shape[1], 1 / math.log(2))
     if lesson.kind == "numbers":
@@ -112,14 +113,17 @@ def _rows(part: Part, scale: Scale) -> Any:
     """Return the attributes of every node as float32, L2-normalised where the integers are: dense, or CSR."""
     rows = part.rows
     if isinstance(rows, SparseRows):
-        matrix = csr_array(rows.values, dtype=np.float32)
-        lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(1), np.float64)).reshape(-1)
-        return _compact(diags_array(_inverse(lengths, scale)).astype(np.float32) @ matrix)
+        matrix = csr_array(rows.values, dtype=np.float32, copy=True)
+        row = np.repeat(np.arange(rows.count), np.diff(matrix.indptr))
+        squares = np.square(matrix.data, dtype=np.float64)
+        lengths = np.sqrt(np.bincount(row, weights=squares, minlength=rows.count))
+        matrix.data = (matrix.data * _inverse(lengths, scale)[row]).astype(np.float32)
+        return _compact(matrix)
     dense = rows.block(0, rows.count)
     if isinstance(rows, CategoryRows) or part.index is not None:
         dense = dense[np.asarray(part.index)]
     lengths = np.sqrt(np.square(dense, dtype=np.float64).sum(1))
-    return (dense * _inverse(lengths, scale)[:, None]).astype(np.float32)
+    return _compact((dense * _inverse(lengths, scale)[:, None]).astype(np.float32))
 
 
 def _inverse(lengths: Array, scale: Scale) -> Array:
@@ -138,11 +142,11 @@ def _propagation(graph: Graph, side: str) -> Any:
 
 
 def _compact(matrix: Any) -> Any:
-    """Return a sparse matrix as a dense one where that is no larger."""
-    if not issparse(matrix):
-        return matrix
-    full = matrix.shape[0] * matrix.shape[1]
-    return matrix.toarray() if matrix.nnz > _DENSE_SHARE * full else csr_array(matrix)
+    """Return a matrix in the form in which products are fast: dense, or CSR if nearly all entries are 0."""
+    entries = matrix.nnz if issparse(matrix) else np.count_nonzero(matrix)
+    if entries > _DENSE_SHARE * matrix.shape[0] * matrix.shape[1]:
+        return matrix.toarray() if issparse(matrix) else matrix
+    return csr_array(matrix)
 
 
 def _choice(lesson: Lesson, blocks: list[Any], targets: Array, seed: int) -> tuple[int, float, Array]:
