@@ -32,6 +32,7 @@ HEAVY = {
         "hashing/device_rows.py",
         "weights/device_logs.py",
         "weights/device_surroundings.py",
+        "weights/device_teacher.py",
         "numeric/device_quantisation.py",
         "pyg.py",
         "lab",
@@ -53,7 +54,8 @@ HEAVY = {
         "baselines",
         "measure",
         "lab",
-    ],  # fmt: skip
+        "weights/teacher_training.py",
+    ],
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],
     "pandas": ["spark"],

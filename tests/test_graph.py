@@ -10,6 +10,20 @@ from lsprune import Graph, GraphError
 EDGES = np.array([[0, 1, 2, 2], [1, 2, 0, 1]])
 
 
+def test_labels_have_a_row_for_each_node_and_are_joined():
+    y, mask = np.array([0, 2, 1]), np.array([True, False, True])
+    graph = Graph.from_edges(np.array([[0, 1], [1, 2]]), y=y, train_mask=mask)
+    assert graph.y is y and graph.train_mask is mask
+    both = Graph.concat([graph, graph])
+    assert both.y.tolist() == [0, 2, 1, 0, 2, 1] and both.train_mask.tolist() == [True, False, True] * 2
+    bare = Graph.from_edges(np.array([[0, 1], [1, 2]]))
+    assert Graph.concat([graph, bare]).y is None and bare.y is None
+    with pytest.raises(GraphError, match=r"y must be of 3 rows, one for each node, got \[2\]"):
+        Graph.from_edges(np.array([[0, 1], [1, 2]]), y=y[:2])
+    with pytest.raises(GraphError, match="train_mask must be of one kind of nodes"):
+        Graph.from_edges(np.array([[0, 1], [1, 2]]), num_nodes=(3, 3), train_mask=mask)
+
+
 def test_edges_stay_in_the_callers_order_and_are_not_copied():
     graph = Graph.from_edges(EDGES)
     source, target = graph.ends()

@@ -25,6 +25,7 @@ from lsprune.hashing import (
     Bins,
     Both,
     Codebook,
+    Constant,
     Identity,
     Projection,
     Signs,
@@ -34,13 +35,14 @@ from lsprune.hashing import (
 from lsprune.plugins import register
 from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
 from lsprune.pruners.explanation import Explanation
-from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Similarity
+from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
 __all__ = [
     "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
-    "Column", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph", "GraphError",
-    "Guarded", "Identity", "IsolatedWarning", "Jaccard", "LocalRandom", "LspruneError", "LspruneWarning",
-    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Projection", "Random", "Signs", "Similarity",
-    "Structure", "SymmetryWarning", "Threshold", "__version__", "explain", "load", "mask", "prune", "pruner",
-    "register",
+    "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
+    "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
+    "LspruneWarning",
+    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
+    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "explain", "load", "mask", "prune",
+    "pruner", "register",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ pruner returns is aligned with the edges in this order. Grouping by owner happen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -35,6 +35,8 @@ class Graph:
     x_source: Any = None  # [num_sources, ...] dense or scipy.sparse; the same object as x_target unless bipartite
     x_target: Any = None
     edge_attr: Any = None  # [E, ...]
+    y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
+    train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
     rows: Literal["source", "target"] | None = None
     source_ptr: Array | None = None  # [G + 1] int64
@@ -56,6 +58,8 @@ class Graph:
         edge_attr: Any = None,
         ptr: Any = None,
         undirected: bool = False,
+        y: Any = None,
+        train_mask: Any = None,
     ) -> Graph:
         """Build a graph from COO edges.
 
@@ -67,6 +71,8 @@ class Graph:
             edge_attr: edge attributes `[E, d]` or `[E]`.
             ptr: node offsets `[G + 1]` of several graphs in one; a pair when bipartite.
             undirected: treat an edge and its reverse as one.
+            y: node labels `[N]` or `[N, columns]`, for `weights="labels"`; not of a bipartite graph.
+            train_mask: `[N]` bool, the nodes whose labels may be looked at; default: all.
 
         >>> import numpy as np
         >>> Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
@@ -86,6 +92,7 @@ class Graph:
             x_source=_rows_for(x_source, counts[0], "x"), x_target=_rows_for(x_target, counts[1], "x"),
             edge_attr=_rows_for(_features(edge_attr, "edge_attr"), source.shape[0], "edge_attr"), undirected=undirected,
             source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
+            y=_labels(y, counts, bipartite, "y"), train_mask=_labels(train_mask, counts, bipartite, "train_mask"),
         )  # fmt: skip
         _check_ids(source, counts[0], "source")
         _check_ids(target, counts[1], "target")
@@ -165,6 +172,8 @@ class Graph:
             edge_attr=_concat_rows([graph.edge_attr for graph in graphs], "edge_attr"),
             ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
             undirected=graphs[0].undirected,
+            y=concat_labels([graph.y for graph in graphs], np.concatenate),
+            train_mask=concat_labels([graph.train_mask for graph in graphs], np.concatenate),
         )
 
     @property
@@ -351,6 +360,24 @@ def _concat_rows(values: list[Any], name: str) -> Any:
 
         return vstack(values, format="csr")
     return np.concatenate(values)
+
+
+def _labels(values: Any, counts: list[int], bipartite: bool, name: str) -> Any:
+    """Return labels or a mask of the nodes as an array; raise GraphError unless there is a row for each node."""
+    if values is None:
+        return None
+    rows = as_array(values, name)
+    if bipartite or rows.ndim == 0 or rows.shape[0] != counts[0]:
+        kinds = "one kind of nodes" if bipartite else f"{counts[0]} rows, one for each node"
+        raise GraphError(f"{name} must be of {kinds}, got {list(rows.shape)}")
+    return rows
+
+
+def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:
+    """Return the labels of all graphs, one after the other; None unless all graphs have them, of one width."""
+    if any(rows is None for rows in values) or len({tuple(rows.shape[1:]) for rows in values}) > 1:
+        return None
+    return join(list(values))
 
 
 def _check_ids(ids: Array, count: int, name: str) -> None:

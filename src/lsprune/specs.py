@@ -43,9 +43,15 @@ def parse_setting(text: str) -> tuple[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """Return a number, True, False, None, a spec in brackets, a list of words or the word itself."""
+    """Return a number, True, False, None, a spec in brackets, a list of words or the word itself.
+
+    A product in brackets stays text: its factors are parsed by `lsprune.weights.weight`.
+
+    >>> parse_value("(jaccard:power=0.5*column:part=edge,column=2)")
+    'jaccard:power=0.5*column:part=edge,column=2'
+    """
     if text.startswith("(") and text.endswith(")"):
-        return parse_spec(text[1:-1])
+        return text[1:-1] if "*" in text else parse_spec(text[1:-1])
     parts = [part.strip() for part in split_list(text)]
     if len(parts) > 1:
         return [parse_value(part) for part in parts if part]

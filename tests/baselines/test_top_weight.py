@@ -8,10 +8,12 @@ from baselines_helpers import best_of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lsprune
 from graphs import random_graph, reordered
-from lsprune import Graph, GraphError, OptionError
+from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.baselines import TopWeight
 from lsprune.baselines.top_weight import descending
+from lsprune.weights import Column, Degree, Jaccard, Similarity
 
 
 @pytest.mark.parametrize("side", ["in", "out"])
@@ -129,3 +131,51 @@ def test_what_is_wrong_is_named():
     for column in (-1, True, 0.5):
         with pytest.raises(OptionError, match=r"column must be a whole number in \[0, 2\^63\) or None"):
             TopWeight(k=1, column=column)
+
+
+@pytest.mark.parametrize("budget", [{"k": 2}, {"keep": 0.3}], ids=str)
+@pytest.mark.parametrize("side", ["in", "out"])
+def test_a_column_as_an_edge_weight_keeps_the_same_edges(budget, side):
+    bare = random_graph(3, nodes=12, edges=200)
+    attr = np.random.default_rng(0).integers(1, 9, 200).astype(np.float32)  # with ties
+    graph = Graph.from_edges(bare.ends(), num_nodes=12, edge_attr=attr)
+    expected = TopWeight(**budget, side=side).mask(graph)
+    for power in (0.3, 1.0, 7.0):
+        found = TopWeight(**budget, side=side, weights=Column(power=power)).mask(graph)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_edges_are_kept_by_a_product_of_weights():
+    graph = random_graph(5, nodes=15, edges=120)
+    source, target = graph.ends()
+    around = [{v} | {int(s) for s, t in zip(source, target, strict=True) if t == v} for v in range(15)]
+    degree = np.bincount(source[source != target], minlength=15)
+
+    def key(owner: int, neighbour: int, edge: int) -> float:
+        first, second = around[owner], around[neighbour]
+        jaccard = len(first & second) / len(first | second)
+        return -round(0.5 * np.log2(jaccard) - 0.5 * np.log2(max(degree[neighbour], 1)), 6)
+
+    pruner = TopWeight(k=3, weights=Jaccard(power=0.5) * Degree(power=0.5))
+    np.testing.assert_array_equal(pruner.mask(graph), best_of_each(graph, 3, key, "in"))
+    assert TopWeight(k=3, weights="jaccard:0.5*degree:0.5") == pruner == lsprune.pruner(pruner.to_dict())
+
+
+def test_weights_that_learn_are_fitted_and_saved(tmp_path):
+    graph, other = random_graph(0, edges=80), random_graph(1, edges=80)
+    pruner = TopWeight(keep=0.4, weights=Similarity() * Degree())
+    assert not pruner.is_fitted and TopWeight(k=1).is_fitted and TopWeight(k=1, weights="degree").is_fitted
+    fitted = pruner.fit(graph)
+    assert fitted.is_fitted
+    np.testing.assert_array_equal(fitted.mask(graph), pruner.mask(graph))
+    fitted.save(tmp_path / "fit.npz")
+    np.testing.assert_array_equal(lsprune.load(tmp_path / "fit.npz").mask(other), fitted.mask(other))
+    same = LSP(keep=0.4, hash="constant", select="bottom", weights=pruner.weights)
+    np.testing.assert_array_equal(same.mask(graph), pruner.mask(graph))
+
+
+def test_weights_are_refused_with_a_column_and_as_a_stand_in():
+    with pytest.raises(OptionError, match="weights must be None with a column, got Degree"):
+        TopWeight(k=1, column=0, weights="degree")
+    with pytest.raises(OptionError, match="weights must be a weight that is chosen already, got AutoWeight"):
+        TopWeight(k=1, weights="auto")

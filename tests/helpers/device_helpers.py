@@ -25,6 +25,7 @@ from lsprune.hashing import (  # noqa: E402  # noqa: E402
     Bins,
     Both,
     Codebook,
+    Constant,
     Identity,
     PaperProjection,
     PaperThreshold,
@@ -40,14 +41,17 @@ from lsprune.selection.owners import group  # noqa: E402
 
 FAMILIES = (
     Projection(), Projection(l=0.5), Projection(sparsity=3), Identity(), Signs(bits=3), Bins(), Threshold(),
-    Threshold(sparsity=2, m=97), Structure(rounds=2),
+    Threshold(sparsity=2, m=97), Structure(rounds=2), Constant(),
 )  # fmt: skip
 LEARNING_FAMILIES = (
     Codebook(), Codebook(words=3), Codebook(words=30), Both(), Both(edge=Bins(), node=Codebook(words=2)),
     Both(edge=Projection(), node=Structure()), Auto(),
 )  # fmt: skip
 PAPER_FAMILIES = (PaperProjection(l=1.0, sparsity=3), PaperThreshold(digest="affine", sparsity=4), Projection(l=0.5))
-WEIGHTS = (None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0", "auto")
+WEIGHTS = (
+    None, None, None, "degree", "jaccard", "similarity", "degree:power=0.4", "edge:0", "auto",
+    "jaccard:power=0.5*degree:power=0.5", "similarity*edge:0*degree",
+)  # fmt: skip
 PARTS = (("edge", "neighbour"), ("owner", "edge", "neighbour"), ("neighbour",))
 EDGES = (0, 1, 5, 300, 1500)
 HOST = runtime(1, "cpu" if find_spec("numba") else "reference")
@@ -166,6 +170,7 @@ def any_baseline(rng: np.random.Generator, rules: dict[str, Any]) -> Any:
     """Any baseline that has a GPU path, with these options of selection."""
     kinds = (
         LocalRandom, Random, DSpar, First, LowDegree, LocalDegree, Cosine, partial(TopWeight, column=0),
+        partial(TopWeight, weights="jaccard:power=0.5*degree"), partial(TopWeight, weights="similarity"),
         partial(Jaccard, exact=True), partial(Jaccard, hashes=20), lambda **_: NoEdges(self_loops=rules["self_loops"]),
     )  # fmt: skip
     return kinds[rng.integers(len(kinds))](**rules)

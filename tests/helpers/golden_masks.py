@@ -49,8 +49,11 @@ from lsprune.hashing import (
     Structure,
     Threshold,
 )
-from lsprune.pruners import PaperLSP, Pruner
+from lsprune.kernels import runtime
+from lsprune.pruners import FittedLSP, PaperLSP, Pruner
+from lsprune.pruners.fitted import LearnedArray
 from lsprune.weights import weight
+from lsprune.weights.teacher import Teacher
 
 FILE = Path(__file__).with_suffix(".json")
 MACHINE = "x86_64"  # where the digests of ONE_MACHINE are promised
@@ -66,6 +69,36 @@ def _lsp(graph: str = "plain", *, power: float = 1.0, **options: Any) -> Entry:
     if "weights" in options:
         options["weights"] = dataclasses.replace(weight(options["weights"]), power=power)
     return partial(PaperLSP if {"values", "replace", "ties"} & set(options) else LSP, **options), graph
+
+
+def _taught(graph: str = "positive", **options: Any) -> Entry:
+    """LSP with weights of labels and a teacher of given integers: no training, in which floats would decide."""
+
+    def make() -> Pruner:
+        pruner, given, run = LSP(**options), graph_named(graph), runtime(1)
+        scales = dict(pruner.without_weights().fit_graph(given, run).scales)
+        scales |= pruner.weight.fit(given, "in", 0, run, {})
+        columns = scales["taught"].dim
+        numbers = np.arange(3 * 4 * columns).reshape(3, 4, columns) * 7919 % 4001 - 2000
+        teacher = Teacher("classes", 15, np.arange(4) << 12, numbers.astype(np.int16))
+        learned = LearnedArray.of(teacher.packed())
+        return FittedLSP(options=pruner, scales=tuple(scales.items()), weights_learned=learned)
+
+    return make, graph
+
+
+def _labels() -> Iterator[tuple[str, Entry]]:
+    for family in ("projection", "signs", "constant"):
+        yield f"{family} labels", _taught(k=3, hash=family, weights="labels")
+        yield f"{family} labels of a product", _taught(k=3, hash=family, weights="labels:2*jaccard:0.5*degree:0.5")
+    for family in ("projection", "signs"):  # without a hash, a power changes nothing
+        yield f"{family} labels^0.25", _taught(k=3, hash=family, weights="labels:0.25")
+    yield "labels of words", _taught("words", keep=0.2, hash="constant", select="bottom", weights="labels")
+    yield (
+        "labels of sparse words",
+        _taught("sparse words", keep=0.2, hash="constant", select="bottom", weights="labels"),
+    )
+    yield "labels of categories", _taught("category", k=3, hash="identity", weights="labels")
 
 
 def _guarded(pruner: Callable[..., Pruner], graph: str = "plain", **options: Any) -> Entry:
@@ -154,6 +187,9 @@ def _weights() -> Iterator[tuple[str, Entry]]:
     yield "similarity of words", _lsp("words", keep=0.2, weights="similarity")
     yield "similarity of sparse words", _lsp("sparse words", keep=0.2, weights="similarity")
     yield "similarity of nodes", _lsp("nodes", keep=0.2, weights="similarity", self_loops="edge")
+    for family in ("projection", "signs", "identity", "constant"):
+        for graph, product in (("positive", "jaccard:0.5*degree:0.5"), ("positive", "similarity*edge:2*neighbour:1")):
+            yield f"{family} {product}", (partial(LSP, k=3, hash=family, weights=product), graph)
     yield "degree of a hub", _lsp("hub", keep=0.9, weights="degree")
     yield "bipartite degree", _lsp("bipartite", k=3, weights="degree", power=0.5)
     yield "bipartite degree out", _lsp("bipartite", k=3, hash="identity", side="out", weights="degree")
@@ -274,6 +310,7 @@ BASELINES: dict[str, tuple[Callable[..., Pruner], tuple[str, ...]]] = {
     "jaccard exact": (partial(Jaccard, exact=True), ("hub",)),
     "cosine": (Cosine, ("bipartite", "category", "single", "words", "sparse words")),
     "top-weight": (partial(TopWeight, column=1), ("bipartite", "hub")),
+    "top-weight of a product": (partial(TopWeight, weights="jaccard:0.5*degree:0.5"), ("hub",)),
     "dspar": (DSpar, ("bipartite", "hub")),
     "effective-resistance": (partial(EffectiveResistance, trees=16), ("bipartite", "hub")),
     "spanning-forest": (SpanningForest, ("bipartite", "hub")),
@@ -328,7 +365,7 @@ EXACT: dict[str, Entry] = {
     "hub bottom": _lsp("hub", keep=0.9, select="bottom"),
     "random": (partial(Random, keep=0.5), "plain"),
     "local random": (partial(LocalRandom, k=3), "plain"),
-    **_table(_families(), _weights(), _options()),
+    **_table(_families(), _weights(), _labels(), _options()),
     **_table(_baselines(*(name for name in BASELINES if name not in ("effective-resistance", "spanning-forest")))),
     "jaccard of few hashes": (partial(Jaccard, k=3, hashes=5), "plain"),
     "top-weight of one column": (partial(TopWeight, k=3), "single"),

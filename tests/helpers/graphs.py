@@ -116,6 +116,10 @@ ALL_PRUNERS = [
     LSP(k=2, hash=Both(edge=Signs(bits=2), node=Identity()), weights="degree"),
     LSP(k=2, hash="identity", weights="degree"),
     LSP(keep=0.4, weights=Degree(power=0.5)),
+    LSP(k=2, hash="signs", weights="jaccard:power=0.5*degree:power=0.5"),
+    TopWeight(k=2, weights="jaccard:power=0.5*degree:power=0.5"),
+    TopWeight(keep=0.4, weights="similarity*degree"),
+    LSP(k=2, hash="constant", weights="jaccard"),
     PaperLSP(k=2, replace=True),
     LSP(k=20),
     LSP.paper("p", k=2),
@@ -128,7 +132,8 @@ ALL_PRUNERS = [
 
 def suits(pruner, graph: Graph) -> bool:
     """Whether the graph has the attributes without which the pruner refuses to work."""
-    return graph.edge_attr is not None or not isinstance(getattr(pruner, "hash", pruner), TopWeight | Both)
+    column = isinstance(pruner, TopWeight) and pruner.weights is None
+    return graph.edge_attr is not None or not (column or isinstance(getattr(pruner, "hash", None), Both))
 
 
 def name_of(pruner) -> str:

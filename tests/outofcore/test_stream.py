@@ -208,6 +208,7 @@ def test_many_buckets_and_hubs(tmp_path, monkeypatch):
     ends[1, :3000] = 7
     graph = Graph.from_edges(ends, num_nodes=20_000, x=rng.standard_normal((20_000, 3)).astype(np.float32))
     cases = (LSP(keep=0.4), LSP(k=18, weights="degree"), LSP(k=3, weights="similarity"), LSP(k=1000))
+    cases = (*cases, TopWeight(k=5, weights="jaccard:0.5*degree:0.5"), LSP(k=4, weights="similarity*degree"))
     for pruner in cases:
         folder = tmp_path / str(pruner.k)
         folder.mkdir()

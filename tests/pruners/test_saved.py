@@ -32,7 +32,9 @@ ALL = ("owner", "edge", "neighbour")
 def graph(seed: int = 0, categories: bool = False) -> Graph:
     plain = random_graph(seed, nodes=12, edges=70, dim=4, edge_dim=2)
     x = np.arange(12) % 5 if categories else np.abs(plain.x) + np.float32(0.1)
-    return Graph.from_edges(plain.ends(), num_nodes=12, x=x, edge_attr=np.abs(plain.edge_attr) + np.float32(0.1))
+    return Graph.from_edges(
+        plain.ends(), num_nodes=12, x=x, edge_attr=np.abs(plain.edge_attr) + np.float32(0.1), y=np.arange(12) % 3
+    )
 
 
 KINDS = {
@@ -51,6 +53,9 @@ KINDS = {
     "both": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Codebook(words=4)), attributes=ALL),
     "both, one learns": LSP(k=2, hash=Both(edge=Codebook(words=4), node=Signs(bits=2))),
     "similarity": LSP(keep=0.3, weights="similarity"),
+    "product": LSP(keep=0.3, weights="similarity*degree:0.5"),
+    "top-weight of a product": TopWeight(k=2, weights="similarity*degree:0.5"),
+    "labels": LSP(keep=0.3, weights="labels*degree:0.5"),
     "edge weights": LSP(k=2, weights=Column(column=1, power=0.5)),
     "neighbour weights": LSP(k=2, hash="identity", weights="neighbour:0"),
     "auto": LSP(k=2, hash="auto"),

@@ -14,6 +14,8 @@ from lsprune.weights import weight
 from lsprune.weights.base import PerEdge, add_offsets, log2_of_floats
 from lsprune.weights.device_logs import log2_of_floats as on_device
 
+PRODUCTS = ["jaccard:0.5*degree:0.5", "similarity*edge:1*neighbour:2", "degree*neighbour:0"]
+
 
 def test_logarithms_of_floats_are_those_of_the_host():
     rng = np.random.default_rng(0)
@@ -36,7 +38,9 @@ def test_numbers_that_are_no_weights_are_refused_as_on_the_host(wrong):
     assert device == host and device.endswith("must be > 0 and finite in float32")
 
 
-@pytest.mark.parametrize("name", ["degree", "jaccard", "similarity", "edge:1", "neighbour:2", "similarity:power=0.3"])
+@pytest.mark.parametrize(
+    "name", ["degree", "jaccard", "similarity", "edge:1", "neighbour:2", "similarity:power=0.3", *PRODUCTS]
+)
 @pytest.mark.parametrize("side", ["in", "out"])
 def test_offsets_are_those_of_the_host(name, side):
     for seed in range(4):
@@ -56,7 +60,7 @@ def test_offsets_are_those_of_the_host(name, side):
 def test_weights_choose_the_edges_of_the_host():
     for seed in range(6):
         graph = any_graph(np.random.default_rng(seed), edges=(300,))
-        for name in ("degree", "jaccard", "similarity"):
+        for name in ("degree", "jaccard", "similarity", "jaccard:0.5*degree:0.5*similarity"):
             for options in ({"k": 3, "hash": "identity"}, {"keep": 0.3, "hash": "signs", "side": "out"}):
                 host, device = both(LSP(**options, weights=name), graph)
                 assert device == host

@@ -1,55 +1,124 @@
-"""Keep the edges of largest weight of each owner, for graphs whose edges have weights."""
+"""Keep the edges of largest weight of each owner: a column of the graph, or an edge weight such as Jaccard * Degree."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.checks import MOST_WHOLE, set_whole
-from lsprune.errors import GraphError
+from lsprune.checks import MOST_WHOLE, set_whole, shown
+from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
+from lsprune.hashing import Constant
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import is_tensor
-from lsprune.pruners import LocalPruner
+from lsprune.pruners import LSP, LocalPruner, PerOwner, Pruner, load
+from lsprune.pruners.contract import ScaleOf
 from lsprune.selection.choose import KeySource
+from lsprune.selection.rules import SelectionRules
+from lsprune.weights import Weight, weight
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TopWeight(LocalPruner):
     """Every owner keeps its k edges of largest weight; a hash of the neighbour breaks ties.
 
-    Weights are a column of `edge_attr`, compared exactly in its own type. A file reader joins several columns in one
-    type (int64 and float64 become float64): read a column of integers beyond 2^53 alone. Negate distances, so that
-    short edges are kept.
+    By default weights are a column of `edge_attr`, compared exactly in its own type. A file reader joins several
+    columns in one type (int64 and float64 become float64): read a column of integers beyond 2^53 alone. Negate
+    distances, so that short edges are kept.
+
+    With `weights` the pruner is an `LSP` with `hash="constant"`, and `fit` returns a fitted one.
 
     Args:
         column: number of the column of `edge_attr`; None if it has only one.
+        weights: an edge weight such as `Jaccard(power=0.5) * Degree(power=0.5)`, or its name, as for `LSP`; None: the
+            column.
 
-    >>> TopWeight(k=3)
-    TopWeight(k=3)
+    >>> TopWeight(k=3), TopWeight(k=3, weights="jaccard:power=0.5*degree")
+    (TopWeight(k=3), TopWeight(k=3, weights=Jaccard(power=0.5) * Degree(power=1.0)))
     """
 
     name: ClassVar[str] = "top-weight"
-    about: ClassVar[str] = "the k edges per owner with the largest weight (a column of edge_attr)"
+    about: ClassVar[str] = "the k edges per owner with the largest weight (a column of edge_attr, or an edge weight)"
 
     column: int | None = None
+    weights: Weight | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        chosen = weight(self.weights)
+        object.__setattr__(self, "weights", chosen)
+        if chosen is not None and (self.column is not None or chosen.chosen_by_fit):
+            rule = "None with a column" if self.column is not None else "a weight that is chosen already"
+            raise OptionError(f"weights must be {rule}, got {shown(chosen)}")
         set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
 
     @property
     def needs(self) -> Needs:
-        """Say that edge attributes are compared in their own type."""
-        return Needs(edge=True, own_type=True, gpu=True)
+        """Say that edge attributes are compared in their own type, or what the weights need."""
+        return Needs(edge=True, own_type=True, gpu=True) if self.weights is None else self.scored.needs
+
+    @property
+    def scored(self) -> LSP:
+        """The same pruner as an `LSP` whose keys are the logarithms of the weights."""
+        rules = {f.name: getattr(self, f.name) for f in fields(SelectionRules)}
+        return LSP(**rules, hash=Constant(), weights=self.weights, select="bottom")
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the weights have nothing to learn."""
+        return self.weights is None or self.scored.is_fitted
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        categories: Mapping[str, int] | None = None,
+        threads: int | None = None,
+        executor: str | None = None,
+    ) -> Pruner:
+        """Return a pruner whose weights have learned from `data`; one without such weights stays as it is."""
+        if self.is_fitted:
+            return self
+        return self.scored.fit(data, categories=categories, threads=threads, executor=executor)
+
+    def fit_graph(self, graph: Graph, runtime: Runtime) -> PerOwner:
+        """Return what `fit` returns for a `Graph`."""
+        return self if self.is_fitted else self.scored.fit_graph(graph, runtime)
+
+    def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> PerOwner:
+        """Fit from scales that are computed elsewhere; see `PerOwner.fit_scales`."""
+        return self if self.is_fitted else self.scored.fit_scales(template, scale_of, edges)
+
+    def check_attributes(self, graph: Graph) -> None:
+        """Raise GraphError if the graph lacks attributes that the weights compare."""
+        if self.weights is not None:
+            self.scored.check_attributes(graph)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Pruner:
+        """Load the pruner that `save` wrote, fitted (as an `LSP`) or not; raise FormatError for another pruner."""
+        loaded = load(path)
+        options = getattr(loaded, "options", loaded)
+        if not isinstance(options, cls) and getattr(options, "hash", None) != Constant():
+            raise FormatError(f"{path} does not hold a valid {cls.name} pruner: it holds {loaded.name}")
+        return loaded
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data; those of the weights as a table."""
+        weights = None if self.weights is None else self.weights.to_dict()  # type: ignore[union-attr]
+        return {**super().to_dict(), "weights": weights}
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return keys that fall as the weight rises."""
+        if self.weights is not None:
+            return self.scored.key_source(graph, owned, runtime)
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
         if is_tensor(weights):
             compares = self.k != 0 or self.symmetric is None  # no pair is looked at if no owner may keep an edge

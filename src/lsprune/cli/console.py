@@ -187,7 +187,8 @@ def kept_table(name: str, report: Report) -> Table:
         family, weights = chosen["hash"]["name"], chosen["weights"]
         parts = f" of {', '.join(chosen['attributes'])}" if FAMILIES[family].needs_attributes else ""
         table.add_row("chosen", f"hash {family}{parts}")
-        table.add_row("", f"weights {weights['name'] if weights else 'none'}")
+        names = [factor["name"] for factor in (weights or {}).get("factors", [weights or {"name": "none"}])]
+        table.add_row("", f"weights {' * '.join(names)}")
     return table
 
 

@@ -36,7 +36,8 @@ class PrunerOptions:
         str | None,
         typer.Option(
             metavar="SPEC",
-            help="Prefer some edges: degree:power=0.4, jaccard, similarity, edge:2 (column 2 of edge_attr), or auto.",
+            help="Prefer some edges: degree:power=0.4, jaccard, similarity, edge:2 (column 2 of edge_attr), auto, or a "
+            "product such as jaccard:power=0.5*degree. A saved pruner may have labels too.",
         ),
     ] = None
     attributes: Annotated[

@@ -14,11 +14,12 @@ from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Array, Graph, check_kinds, check_widths, oriented
+from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, oriented
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
+_LABELS = ("y", "train_mask")
 _FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch can store and hardly compute with
 
 
@@ -154,7 +155,7 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
     )
     sources, targets = (sum(getattr(graph, name) for graph in graphs) for name in ("num_sources", "num_targets"))
     x = concat_rows([graph.x_target for graph in graphs], "x")
-    return from_tensors(
+    joined = from_tensors(
         (source, target),
         num_nodes=(sources, targets) if bipartite else targets,
         x=(concat_rows([graph.x_source for graph in graphs], "x"), x) if bipartite else x,
@@ -162,6 +163,10 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
         ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
         undirected=graphs[0].undirected,
     )
+    labels: dict[str, Any] = {
+        name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _LABELS
+    }
+    return dataclasses.replace(joined, **labels)
 
 
 def concat_rows(values: Sequence[Any], name: str) -> Any:

@@ -12,6 +12,7 @@ from lsprune.hashing.base import Family
 from lsprune.hashing.bins import Bins
 from lsprune.hashing.both import Both
 from lsprune.hashing.codebook import Codebook
+from lsprune.hashing.constant import Constant
 from lsprune.hashing.identity import Identity
 from lsprune.hashing.paper import PaperProjection, PaperThreshold
 from lsprune.hashing.projection import Projection
@@ -30,6 +31,7 @@ FAMILIES: Registry[Family] = Registry(
     Bins,
     Identity,
     Structure,
+    Constant,
     Both,
     Auto,
     PaperProjection,
@@ -61,6 +63,7 @@ __all__ = [
     "Bins",
     "Both",
     "Codebook",
+    "Constant",
     "Family",
     "Identity",
     "PaperProjection",

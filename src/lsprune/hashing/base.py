@@ -42,6 +42,7 @@ class View:
     neighbour_base: Array  # [neighbours] first id of the graph of each node; empty for a single graph
     runtime: Runtime
     learned: Array | None = None  # what the family's `learn` returned
+    weights_learned: Array | None = None  # what the `learn` of the weights returned
     log_keys: bool = False  # keys must be log2(-log U), to which the logarithms of weights can be added
     cache: dict[str, Any] = field(default_factory=dict)  # for results that every block of functions needs
 

@@ -19,6 +19,7 @@ from lsprune.numeric.random_numbers import is_tensor
 FRACTION_BITS = 32  # of a logarithm
 LOG_KEY_BITS = 18
 LOG_KEY_UNIT = 1 << LOG_KEY_BITS  # keys that weights are added to are log2 of a time, in 1 / LOG_KEY_UNIT
+EXACT_LOG_UNIT = 1 << FRACTION_BITS  # keys that are logarithms of weights and nothing else
 
 
 def log2(values: Array, runtime: Runtime) -> Array:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from lsprune.attributes import Part
+from lsprune.attributes import PARTS, Part
 from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, Owned
@@ -25,7 +25,6 @@ from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import neighbour_base
 from lsprune.weights.base import PerEdge, add_offsets
-from lsprune.weights.surroundings import SIMILARITY_ROLE
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -51,7 +50,7 @@ class LearnedArray:
         return _array_of(self)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _array_of(learned: LearnedArray) -> Array:
     """Return what was learned as an array, the same one for the next graph; the hash of bytes is computed once."""
     array = np.frombuffer(learned.data, "<i2").reshape(learned.shape).astype(np.int16)
@@ -67,21 +66,28 @@ class FittedLSP(PerOwner):
         options: the `LSP` that was fitted, with the hash and weights that `fit` chose if they were "auto".
         scales: how attribute rows become integers, by part; and of what the weights compare.
         learned: what the hash family learned, such as the words of a codebook.
+        weights_learned: what the weights learned besides scales, such as the teacher of `Labels`.
     """
 
     options: LSP
     scales: tuple[tuple[str, Scale], ...] = ()
     learned: LearnedArray | None = None
+    weights_learned: LearnedArray | None = None
 
     def __post_init__(self) -> None:
-        hashed = [role for role, _ in self.scales if role != SIMILARITY_ROLE]
+        hashed = [role for role, _ in self.scales if role in PARTS]
         family, weight = self.options.family, self.options.weight
         if self.options.chosen_by_fit or (family.needs_attributes and not hashed):
             raise OptionError("hash must be the one that the pruner was fitted with; fit it again")
-        if weight is not None and weight.learns and len(hashed) == len(self.scales):
+        missing = weight is not None and weight.learns and len(hashed) == len(self.scales)
+        if missing or (weight is not None and weight.learned_problem(self._weights_array, dict(self.scales))):
             raise OptionError("weights must be those that the pruner was fitted with; fit it again")
         if family.learns and self.learned is None:
             raise OptionError(f"hash {family.name} must have learned from a graph; fit it again")
+
+    @property
+    def _weights_array(self) -> Array | None:
+        return None if self.weights_learned is None else self.weights_learned.array
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -121,7 +127,7 @@ class FittedLSP(PerOwner):
     @cached_property
     def needs(self) -> Needs:
         """Say what is needed of a graph, now that the parts that are hashed are known."""
-        return self.options.needs_of(tuple(role for role, _ in self.scales if role != SIMILARITY_ROLE))
+        return self.options.needs_of(tuple(role for role, _ in self.scales if role in PARTS))
 
     def functions_needed(self, steps: int) -> int:
         """Return how many functions' keys decide the first `steps` steps."""
@@ -178,7 +184,7 @@ class FittedLSP(PerOwner):
 
     def fitted_parts(self, graph: Graph) -> dict[str, Part]:
         """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
-        hashed = {role: scale for role, scale in self.scales if role != SIMILARITY_ROLE}
+        hashed = {role: scale for role, scale in self.scales if role in PARTS}
         parts = self.options.parts(graph, tuple(hashed), category_sizes(self.scales)) if hashed else {}
         check_fitted(parts, hashed)
         return parts
@@ -186,7 +192,8 @@ class FittedLSP(PerOwner):
     def view(self, graph: Graph, owned: Owned, steps: int, runtime: Runtime, **more: bool) -> View:
         """Return what the hash family may look at; see `view_of`."""
         learned = None if self.learned is None else self.learned.array
-        return view_of(self.options, self.scales, learned, graph, owned, steps, runtime, **more)
+        view = view_of(self.options, self.scales, learned, graph, owned, steps, runtime, **more)
+        return dataclasses.replace(view, weights_learned=self._weights_array)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return keys from the hash family, with weights added; tables of a graph are made when first needed."""
@@ -204,6 +211,8 @@ class FittedLSP(PerOwner):
             arrays[f"{role}.spread"] = np.array(scale.spread, np.int32)
         if self.learned is not None:
             arrays["learned"] = self.learned.array
+        if self.weights_learned is not None:
+            arrays["weights_learned"] = self.weights_learned.array
         scales = {role: {name: getattr(scale, name) for name in NUMBERS} for role, scale in self.scales}
         return arrays, {"scales": scales}
 
@@ -223,7 +232,7 @@ def view_of(
         steps: number of steps that some owner takes. needs_all: it says nothing about how many functions are needed.
         occurring: describe only category values that occur, see `attributes.describe`.
     """
-    sizes, hashed = category_sizes(scales), {role: scale for role, scale in scales if role != SIMILARITY_ROLE}
+    sizes, hashed = category_sizes(scales), {role: scale for role, scale in scales if role in PARTS}
     parts = options.parts(graph, tuple(hashed), sizes, occurring) if options.family.needs_attributes else {}
     check_fitted(parts, hashed)
     total = options.k or steps

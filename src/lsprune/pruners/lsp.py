@@ -27,7 +27,6 @@ from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
 from lsprune.weights import Weight, weight
-from lsprune.weights.surroundings import SIMILARITY_ROLE
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -42,9 +41,9 @@ class LSP(LocalPruner):
         hash: a hash family, or its name, with options or without ("signs:bits=4"); "auto" is chosen by `fit`.
         weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or its
             name, with options or without: "degree", "degree:power=0.4", "jaccard", "similarity", "auto" (chosen by
-            `fit`), "edge" or "edge:2" (a column of edge_attr), "neighbour:0" (a column of the neighbour's x). With hash
-            families of codes this is weighted min-hash; with Projection, half the weight moves an edge back by `power`
-            standard deviations.
+            `fit`), "edge" or "edge:2" (a column of edge_attr), "neighbour:0" (a column of the neighbour's x), or a
+            product of weights ("jaccard:power=0.5*degree", `Jaccard() * Degree()`). With hash families of codes this is
+            weighted min-hash; with Projection, half the weight moves an edge back by `power` standard deviations.
         attributes: the parts that describe an edge, out of "owner", "edge", "neighbour".
         select: "functions": step z uses hash function z (the steps after 256 take what is left in the order of
             function 257); "bottom": the k smallest of one function.
@@ -229,7 +228,11 @@ class LSP(LocalPruner):
         scales, learned = self._fit_hash(graph, runtime, sizes) if self.family.needs_attributes else ({}, None)
         if self.weight is not None:
             scales |= self.weight.fit(graph, self.side, self.seed, runtime, sizes or {})
-        return FittedLSP(options=self, scales=tuple(scales.items()), learned=learned)
+            taught = self.weight.learn(graph, self.side, self.seed, runtime, scales)
+        else:
+            taught = None
+        more = None if taught is None else LearnedArray.of(taught)
+        return FittedLSP(options=self, scales=tuple(scales.items()), learned=learned, weights_learned=more)
 
     def _fit_hash(
         self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None
@@ -296,16 +299,21 @@ class LSP(LocalPruner):
         if not state:
             return self
         state = state["scales"]
-        hashed = {role: values for role, values in state.items() if role != SIMILARITY_ROLE}
+        own = () if self.weight is None else self.weight.roles
+        hashed = {role: values for role, values in state.items() if role not in own}
         scales = read_scales(hashed, arrays, PARTS, unit=self.normalised)
         learned = read_small(arrays, "learned") if "learned" in arrays else None
         dims = {role: scale.dim for role, scale in scales.items()}
         if hashed and (problem := self.family.learned_problem(learned, dims)):
             raise FormatError(problem)
-        if SIMILARITY_ROLE in state:
-            scales |= read_scales({SIMILARITY_ROLE: state[SIMILARITY_ROLE]}, arrays, (SIMILARITY_ROLE,), unit=True)
-        kept = None if learned is None else LearnedArray.of(learned)
-        return FittedLSP(options=self, scales=tuple(scales.items()), learned=kept)
+        for role in own:
+            if role in state:
+                scales |= read_scales({role: state[role]}, arrays, (role,), unit=True)
+        taught = read_small(arrays, "weights_learned") if "weights_learned" in arrays else None
+        if self.weight is not None and (problem := self.weight.learned_problem(taught, scales)):
+            raise FormatError(problem)
+        kept, more = (None if array is None else LearnedArray.of(array) for array in (learned, taught))
+        return FittedLSP(options=self, scales=tuple(scales.items()), learned=kept, weights_learned=more)
 
 
 def _no_keys(first: int, count: int, total: int) -> Keys:

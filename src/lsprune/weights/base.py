@@ -26,7 +26,7 @@ from lsprune.hashing.keys import in_blocks, of_nodes
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
-from lsprune.numeric.weighted_sampling import FRACTION_BITS, log2
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, FRACTION_BITS, log2
 
 _POWER_BITS = 16  # fraction bits of a power
 _LOG_BITS = 16  # fraction bits of a logarithm when it is multiplied
@@ -64,13 +64,26 @@ class Weight(ABC):
     name: ClassVar[str]
     about: ClassVar[str]
     prefers: ClassVar[Literal["large", "small"]] = "large"
-    learns: ClassVar[bool] = False  # `fit` must learn scales from the training graphs
     chosen_by_fit: ClassVar[bool] = False  # a stand-in that `fit` replaces by another weight, or by none
+    roles: ClassVar[tuple[str, ...]] = ()  # names of the scales that `fit` returns
 
     power: float = 1.0
 
     def __post_init__(self) -> None:
         set_number(self, "power", lambda power: 0 <= power <= 64, "a number in [0, 64]")
+
+    def __mul__(self, other: Weight) -> Weight:
+        """Return the product of two weights; see `lsprune.weights.product`."""
+        if not isinstance(other, Weight):
+            return NotImplemented
+        from lsprune.weights.product import Product
+
+        return Product(factors=(self, other))
+
+    @property
+    def learns(self) -> bool:
+        """Whether `fit` must learn scales from the training graphs."""
+        return False
 
     @property
     def needs(self) -> Needs:
@@ -80,6 +93,14 @@ class Weight(ABC):
     def fit(self, graph: Graph, side: str, seed: int, runtime: Runtime, sizes: Mapping[str, int]) -> dict[str, Scale]:
         """Return scales learned from the training graph, by name; most weights learn nothing."""
         return {}
+
+    def learn(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> Array | None:
+        """Return what is learned besides scales, as an array of int16; None for most weights."""
+        return None
+
+    def learned_problem(self, learned: Array | None, scales: Mapping[str, Scale]) -> str:
+        """Say what is wrong with what `learn` returned, as it was read from a file; empty if nothing."""
+        return "" if learned is None else f"weights {self.name} learn nothing"
 
     def check(  # noqa: B027  (most weights need no attributes)
         self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]
@@ -143,6 +164,9 @@ class Weight(ABC):
 
 def _scaled(logs: Array, power: int, unit: int) -> Array:
     """Return logs * power * unit in fixed point, rounded down after each product so that 64 bits are enough."""
+    if unit == EXACT_LOG_UNIT:
+        exact: Array = (logs * power) >> _POWER_BITS  # below 2^62: a float32 has a log2 of at most 149
+        return exact
     scaled = ((logs >> (FRACTION_BITS - _LOG_BITS)) * power) >> _LOG_BITS
     product: Array = (scaled * unit) >> _POWER_BITS
     return product
@@ -168,10 +192,11 @@ def add_offsets(keys: Keys, view: View, offsets: PerEdge, count: int) -> Keys:
     owned = view.owned
     if isinstance(keys, NodeKeys) and offsets.of_neighbour is not None:
         table, extra = keys.table, offsets.of_neighbour
-        return of_nodes(
-            view,
-            in_blocks(view, view.neighbours, lambda lo, hi: table[lo:hi].astype(np.int64) + extra[lo:hi, None]),
-        )
+
+        def rows(lo: int, hi: int) -> Array:
+            return np.asarray(table[lo:hi, :count].astype(np.int64) + extra[lo:hi, None])
+
+        return of_nodes(view, in_blocks(view, view.neighbours, rows))
 
     def keys_of_owners(lo: int, hi: int) -> Array:
         start, stop = int(owned.indptr[lo]), int(owned.indptr[hi])

@@ -32,6 +32,7 @@ class Similarity(Weight):
 
     name: ClassVar[str] = "similarity"
     about: ClassVar[str] = "prefer edges whose ends and their neighbours have similar attributes"
+    roles: ClassVar[tuple[str, ...]] = (SIMILARITY_ROLE,)
     learns: ClassVar[bool] = True
 
     @property

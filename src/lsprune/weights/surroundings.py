@@ -38,16 +38,19 @@ def comparable(graph: Graph) -> bool:
     return not graph.bipartite and graph.x_source is not None
 
 
-def node_part(graph: Graph, side: str, seed: int, *, size: int | None = None, scale: Scale | None = None) -> Part:
+def node_part(
+    graph: Graph, side: str, seed: int, *, size: int | None = None, scale: Scale | None = None, name: str = "similarity"
+) -> Part:
     """Return the attributes of the nodes; raise GraphError if there are none, or if they do not match `scale`.
 
     Args:
         size: number of category values, if the attributes are a category. scale: the scale they were fitted on.
+        name: the weight, for error messages.
     """
     if graph.bipartite:
-        raise GraphError('weights="similarity" needs one kind of nodes: two kinds have nothing to compare')
+        raise GraphError(f'weights="{name}" needs one kind of nodes: two kinds have nothing to compare')
     if graph.x_source is None:
-        raise GraphError('weights="similarity" needs node attributes (x), which this graph lacks')
+        raise GraphError(f'weights="{name}" needs node attributes (x), which this graph lacks')
     categories = size if scale is None else scale.categories
     sizes = None if categories is None else {"neighbour": categories}
     part = describe(graph, side, ("neighbour",), seed=seed, sizes=sizes)["neighbour"]

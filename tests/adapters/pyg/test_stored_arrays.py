@@ -69,3 +69,16 @@ def test_attributes_must_be_where_the_edges_are():
     given._data.x = given._data.x.to("meta")
     with pytest.raises(NoGpuPath, match="x must be on the device of the edges"):
         StoredTensors.of(given).graph()
+
+
+def test_labels_of_nodes_are_read_and_those_of_graphs_are_not():
+    listed = graphs()
+    for place, data in enumerate(listed):
+        data.y = torch.arange(data.num_nodes) + 100 * place
+        data.train_mask = torch.tensor([place % 2 == 0])
+    for given in (stored(listed), stored(listed)[[2, 0]]):
+        expected = torch.cat([data.y for data in given]).numpy()
+        for read in (StoredArrays, StoredTensors):
+            graph = read.of(given).graph()
+            np.testing.assert_array_equal(np.asarray(graph.y), expected)
+            assert graph.train_mask is None

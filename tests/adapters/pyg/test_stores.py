@@ -15,7 +15,7 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import Data
 from torch_geometric.transforms import ToSparseTensor
 
-from lsprune.adapters.pyg.stores import read_on_device
+from lsprune.adapters.pyg.stores import read_on_device, with_labels
 from lsprune.errors import GraphError, NoGpuPath
 
 
@@ -223,3 +223,14 @@ def test_adj_t_follows_a_mask_on_a_device(layout):
     read = read_on_device(given._store, num_nodes=5, x=given.x)
     for end, expected in zip(read.ends(), graph_of(given).ends(), strict=True):
         assert end.tolist() == expected.tolist()
+
+
+def test_labels_are_read_where_they_have_a_row_for_each_node():
+    given = data(y=torch.arange(5), train_mask=np.array([True, False, True, False, True]))
+    graph = with_labels(graph_of(given), given._store)
+    assert isinstance(graph.y, np.ndarray) and graph.y.tolist() == [0, 1, 2, 3, 4]
+    assert graph.train_mask.tolist() == [True, False, True, False, True]
+    there = with_labels(graph_of(given), given._store, on_device=True)
+    assert there.y is given.y  # it stays on its device until it is needed
+    for y in (torch.arange(4), torch.tensor(3), "label", torch.eye(5).to_sparse()):
+        assert with_labels(graph_of(data(y=y)), data(y=y)._store).y is None

@@ -12,7 +12,7 @@ from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_batched, number_nodes
-from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read, read_on_device
+from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read, read_on_device, with_labels
 from lsprune.adapters.pyg.tensors import features, on_gpu, view
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
@@ -31,7 +31,8 @@ class DataAdapter(Adapter):
     def graphs(self, data: Data) -> Mapping[Key, Graph]:
         store = data._store
         ptr = _offsets(store) if isinstance(data, Batch) else None
-        return {None: read(store, num_nodes=node_count(store), x=features(store.get("x")), ptr=ptr)}
+        graph = read(store, num_nodes=node_count(store), x=features(store.get("x")), ptr=ptr)
+        return {None: with_labels(graph, store)}
 
     def device(self, data: Data) -> Any:
         return _device(data._store)
@@ -39,7 +40,8 @@ class DataAdapter(Adapter):
     def device_graphs(self, data: Data) -> Mapping[Key, Graph]:
         store = data._store
         ptr = _tensor_offsets(store) if isinstance(data, Batch) else None
-        return {None: read_on_device(store, num_nodes=node_count(store), x=store.get("x"), ptr=ptr)}
+        graph = read_on_device(store, num_nodes=node_count(store), x=store.get("x"), ptr=ptr)
+        return {None: with_labels(graph, store, on_device=True)}
 
     def rebuild(self, data: Data, kept: Mapping[Key, Kept]) -> Data:
         out = copy.copy(data)

@@ -6,7 +6,7 @@ A few operations for each of thousands of graphs would take far longer than the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -125,7 +125,10 @@ class ListedStores:
         rows: dict[str, Any] = {
             name: torch.cat(self.column(name)) if name in self.stores[0] else None for name in ("x", "edge_attr")
         }
-        return from_tensors((source, target), num_nodes=sum(counts), ptr=ptr, **rows)
+        graph = from_tensors((source, target), num_nodes=sum(counts), ptr=ptr, **rows)
+        there = [name for name in ("y", "train_mask") if name in self.stores[0] and self.has_rows(name, counts)]
+        labels: dict[str, Any] = {name: torch.cat(self.column(name)) for name in there}
+        return replace(graph, **labels)
 
     def keep(self, kept: Kept) -> dict[str, Sequence[Any]]:
         """Return the entries that change by name, one of each store: those of its edges that are kept."""

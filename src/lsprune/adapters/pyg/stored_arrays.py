@@ -81,7 +81,15 @@ class StoredArrays:
         return Graph.from_edges(
             (source + shift, target + shift), num_nodes=int(ptr[-1]), ptr=ptr,
             x=self.features("x"), edge_attr=self.features("edge_attr"),
+            y=self.labels("y", counts), train_mask=self.labels("train_mask", counts),
         )  # fmt: skip
+
+    def labels(self, key: str, counts: Array) -> Array | None:
+        """Return labels or a mask of the nodes; None where an entry does not have a row for each node."""
+        stored = isinstance(self.data._store.get(key), Tensor) and isinstance(self.slices.get(key), Tensor)
+        sizes = np.diff(self.offsets(key)) if stored else np.empty(0)
+        chosen = sizes if self.selected is None or not stored else sizes[self.selected]
+        return self.features(key) if stored and np.array_equal(chosen, counts) else None
 
     def ends(self) -> Array:
         """Return sources and targets `[2, E]` of the selected graphs; the ids of each graph begin at 0."""
@@ -163,10 +171,13 @@ class StoredTensors(StoredArrays):
         if bool(((ends < 0) | (ends >= limit)).any()):
             _check_local(view(ends[0]), view(ends[1]), counts, edges)  # raises
         ptr = np.concatenate([[0], np.cumsum(counts)])
-        return edges_on_device(
+        graph = edges_on_device(
             ends + self.repeat(ptr[:-1], edges), num_nodes=int(ptr[-1]), ptr=torch.from_numpy(ptr).to(self.device),
             x=self.features("x"), edge_attr=self.features("edge_attr"),
         )  # fmt: skip
+        here = [name for name in ("y", "train_mask") if getattr(self.data._store.get(name), "device", 0) == self.device]
+        labels: dict[str, Any] = {name: self.labels(name, counts) for name in here}
+        return replace(graph, **labels)
 
     def ends(self) -> Any:
         if self.data.edge_index.dim() != 2 or self.data.edge_index.shape[0] != 2:

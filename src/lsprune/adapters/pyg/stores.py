@@ -10,6 +10,7 @@ about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-leve
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,17 @@ def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> 
     if key == "adj_t":
         return sparse_graph_on_device(edges, rows="target", **rest)
     return edges_on_device(edges.as_tensor() if isinstance(edges, EdgeIndex) else edges, **rest)
+
+
+def with_labels(graph: Graph, store: Store, *, on_device: bool = False) -> Graph:
+    """Return the graph with `y` and `train_mask` of the store, where these have a row for each node."""
+    labels: dict[str, Any] = {}
+    for name in ("y", "train_mask"):
+        rows = store.get(name)
+        dense = isinstance(rows, np.ndarray) or (isinstance(rows, Tensor) and rows.layout == torch.strided)
+        if dense and rows.ndim and rows.shape[0] == graph.num_nodes:
+            labels[name] = rows if on_device or isinstance(rows, np.ndarray) else view(rows)
+    return replace(graph, **labels) if labels else graph
 
 
 def edge_count(store: Store) -> int:
