@@ -14,7 +14,12 @@ from lsprune.lab.studies.methods import Method
 from lsprune.lab.studies.run import check_version
 
 Record = dict[str, Any]
-TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}  # a loss of this size still counts as lossless
+TOLERANCE = {  # a loss of this size still counts as lossless
+    "accuracy": 0.005,
+    "roc-auc": 0.005,
+    "micro-f1": 0.005,
+    "mae": 0.01,
+}
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
 VARIANCE = "variance"  # the field of measurements of neighbourhood sizes
 ACCELERATION, SERVING = "acceleration", "serving"  # tasks of measurements of time, which `lsprune acceleration` makes
