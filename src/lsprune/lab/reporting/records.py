@@ -115,6 +115,8 @@ def _wrong_run(run: Record) -> Iterator[str]:
         yield "run.seed"
     if not isinstance(run.get("target"), str | None):
         yield "run.target"
+    if not isinstance(run.get("model", ""), str):
+        yield "run.model"
     yield from (f"run.{name}" for name in ("every_epoch", "basic") if not isinstance(run.get(name, False), bool))
     pruner = run.get("pruner")
     if pruner is not None and not (isinstance(pruner, dict) and isinstance(pruner.get("pruner"), str)):
@@ -129,6 +131,9 @@ def _wrong_measurements(record: Record) -> Iterator[str]:
             yield name
     if not isinstance(record.get("jobs"), int | None):
         yield "jobs"
+    rebuilt = record.get("rebuilt", [])
+    if not (isinstance(rebuilt, list) and all(isinstance(name, str) for name in rebuilt)):
+        yield "rebuilt"
     if record.get("task") in TIMED_NUMBERS:
         yield from _wrong_timing(record)
     elif VARIANCE in record:
