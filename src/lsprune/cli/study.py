@@ -238,7 +238,8 @@ def _tell_record(run: Run, record: Mapping[str, Any]) -> None:
         result = f"overlap {record['overlap']:.4f}"
     else:
         result = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
-    tell(f"{run.study}: {run}: share {record['share']:.3f}, {result}")
+    model = f" ({run.model})" if run.model else ""
+    tell(f"{run.study}: {run}{model}: share {record['share']:.3f}, {result}")
 
 
 def status_text(report: Report) -> str:

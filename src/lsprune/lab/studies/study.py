@@ -76,8 +76,9 @@ class Part:
         kept_random = tuple(share for share in self.random_shares if share in shares)
         if kept:
             return replace(self, k=(), shares=kept, random_shares=kept_random)
-        without_shares = tuple(m for m in self.methods if not m.has_budget or (kept_random and m.role == RANDOM))
-        return replace(self, k=(), shares=kept_random or (1.0,), random_shares=(), methods=without_shares)
+        methods = tuple(m for m in self.methods if not m.has_budget or (kept_random and m.role == RANDOM))
+        shares = kept_random or (1.0,)  # a part must have a share, also if no method that is left uses it
+        return replace(self, k=(), shares=shares, random_shares=(), methods=methods)
 
     def with_methods(self, names: Sequence[str]) -> Part:
         """Return the part with those of its methods that have one of these names; all of them without names."""
