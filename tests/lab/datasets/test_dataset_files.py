@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import torch
 from torch_geometric import datasets as pyg
 
 from lsprune.errors import FormatError
-from lsprune.lab.datasets import NAMES, dataset_files, load
+from lsprune.lab.datasets import _DATASETS, NAMES, dataset_files, load
 from lsprune.lab.datasets.dataset_files import CompactFile, DatasetFiles
 
 
@@ -108,6 +109,20 @@ def test_no_internet(cache, monkeypatch):
     with pytest.raises(FormatError, match="zinc is not in .*cache.*no route to host.*LSPRUNE_DATA.*--data.*internet"):
         load("zinc")
     assert not list((cache / "downloads").iterdir())
+
+
+@pytest.mark.parametrize("name", [name for name, (files, _) in _DATASETS.items() if files.pyg_class])
+def test_local_raw_files_are_copied_to_where_pyg_looks_for_them(name, cache, monkeypatch):
+    files, folders = _DATASETS[name][0], []
+
+    def download(self):
+        folders.append(self.raw_dir)
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(files.pyg_class.func, "download", download)
+    with pytest.raises(FormatError, match="no route to host"):
+        load(name)
+    assert folders[0].partition("/.unfinished-")[2].partition("/")[2] == str(Path(files.raw_parent) / "raw")
 
 
 def masks(data):
