@@ -45,6 +45,19 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
         assert wrong.stderr.count("\n") == 1
 
 
+def test_shares_and_models_take_a_part_of_a_study(tmp_path: Path) -> None:
+    slice_of = ("study", "status", "choose", "--out", tmp_path, "--datasets", "cora,ppi", "--shares", "0.1, 0.25")
+    assert "0 of 42 runs" in good(*slice_of, "--models", "planetoid-gat").stdout  # 3 seeds, 2 references, 6 methods
+    two = good(*slice_of, "--models", "planetoid-gat,node-sage-skip", "--methods", "unpruned,random", "--seeds", "2")
+    assert "0 of 18 runs" in two.stdout  # 3 pairs of a graph and a model, 2 seeds, 3 runs each
+    for option, value, says in (
+        ("--shares", "0.2", "shares must be some of 0.1, 0.25, 0.05, 0.5 in study choose, got 0.2"),
+        ("--shares", "much", "shares must be comma-separated numbers in (0, 1]"),
+        ("--models", "gat", "models must be some of planetoid-gat, github-gat, node-gat, ppi-gat, node-sage-skip"),
+    ):
+        assert says in run("study", "status", "choose", "--out", tmp_path, option, value).stderr
+
+
 def test_lists_of_methods_may_have_commas_in_brackets() -> None:
     assert split_methods(" a,(lsp:hash=signs,weights=degree), b,") == ["a", "(lsp:hash=signs,weights=degree)", "b"]
     assert split_methods("") == []

@@ -10,9 +10,10 @@ from lsprune.lab.models import MODELS, build
 from lsprune.lab.models.layers import graph_count
 
 NODE_GAT = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")
-NODE = (*NODE_GAT, "node-gcn", "node-sage", "node-pna")  # their output has a row per node
+SKIP = ("node-gcn-skip", "node-sage-skip")
+NODE = (*NODE_GAT, *SKIP, "node-gcn", "node-sage", "node-pna")  # their output has a row per node
 ATTENTION = (*NODE_GAT, "synthetic-gat", "synthetic-gat-small")
-PLAIN = ("node-gcn", "node-sage", "node-pna", "graph-gcn", "graph-sage", "graph-pna")
+PLAIN = (*SKIP, "node-gcn", "node-sage", "node-pna", "graph-gcn", "graph-sage", "graph-pna")
 MOLECULE = tuple(name for name in MODELS if name not in (*ATTENTION, *PLAIN))
 IN_DIM, OUT_DIM = 6, 3
 

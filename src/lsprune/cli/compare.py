@@ -37,7 +37,9 @@ class TrainingOptions:
     split_seed: Annotated[
         int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
     ] = None
-    model: Annotated[str, typer.Option(help="node-gat, github-gat, planetoid-gat or ppi-gat.")] = "node-gat"
+    model: Annotated[
+        str, typer.Option(help="node-gat, github-gat, planetoid-gat, ppi-gat, node-gcn-skip or node-sage-skip.")
+    ] = "node-gat"
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each run.")] = 200
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and share, with different seeds.")] = 3
 

@@ -14,6 +14,7 @@ import typer
 from lsprune.cli.console import Group, Json, Report, errors, registry_table, show, tell
 from lsprune.cli.edge_file_options import names as split_names
 from lsprune.cli.option_groups import with_groups
+from lsprune.cli.user_graph_options import parse_shares
 from lsprune.errors import OptionError
 from lsprune.specs import split_list
 
@@ -47,12 +48,18 @@ class Selection:
     k: Annotated[
         str, typer.Option("--k", metavar="LIST", help="Only these k, a comma-separated list, and no shares.")
     ] = ""
+    shares: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these shares of the study, a comma-separated list, and no k.")
+    ] = ""
     methods: Annotated[
         str,
         typer.Option(metavar="LIST", help="Only these methods, a comma-separated list; names with commas in brackets."),
     ] = ""
     datasets: Annotated[
         str, typer.Option(metavar="LIST", help="Only these datasets of the study, a comma-separated list.")
+    ] = ""
+    models: Annotated[
+        str, typer.Option(metavar="LIST", help="Only these models of the study, a comma-separated list.")
     ] = ""
     targets: Annotated[
         str, typer.Option(metavar="LIST", help="Only these regression targets, a comma-separated list.")
@@ -67,7 +74,8 @@ class Selection:
 
         whole = study_files.read(name)
         study = (whole.smoke() if self.smoke else whole).only(
-            k=self._ks(), methods=[_method_name(entry) for entry in split_methods(self.methods)],
+            k=self._ks(), shares=parse_shares(self.shares) if self.shares else [], models=split_names(self.models),
+            methods=[_method_name(entry) for entry in split_methods(self.methods)],
             datasets=split_names(self.datasets), targets=split_names(self.targets), epochs=self.epochs,
         )  # fmt: skip
         return study, Results(out / f"{study.name}.jsonl")
@@ -230,7 +238,8 @@ def _tell_record(run: Run, record: Mapping[str, Any]) -> None:
         result = f"overlap {record['overlap']:.4f}"
     else:
         result = f"{record['metric']} {record['test']:.4f} in {record['train_seconds']:.1f} s"
-    tell(f"{run.study}: {run}: share {record['share']:.3f}, {result}")
+    model = f" ({run.model})" if run.model else ""
+    tell(f"{run.study}: {run}{model}: share {record['share']:.3f}, {result}")
 
 
 def status_text(report: Report) -> str:

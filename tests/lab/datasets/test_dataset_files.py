@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +16,8 @@ import torch
 from torch_geometric import datasets as pyg
 
 from lsprune.errors import FormatError
-from lsprune.lab.datasets import NAMES, dataset_files, load
-from lsprune.lab.datasets.dataset_files import DatasetFiles
+from lsprune.lab.datasets import _DATASETS, NAMES, dataset_files, load
+from lsprune.lab.datasets.dataset_files import CompactFile, DatasetFiles
 
 
 @pytest.fixture
@@ -110,6 +111,20 @@ def test_no_internet(cache, monkeypatch):
     assert not list((cache / "downloads").iterdir())
 
 
+@pytest.mark.parametrize("name", [name for name, (files, _) in _DATASETS.items() if files.pyg_class])
+def test_local_raw_files_are_copied_to_where_pyg_looks_for_them(name, cache, monkeypatch):
+    files, folders = _DATASETS[name][0], []
+
+    def download(self):
+        folders.append(self.raw_dir)
+        raise OSError("no route to host")
+
+    monkeypatch.setattr(files.pyg_class.func, "download", download)
+    with pytest.raises(FormatError, match="no route to host"):
+        load(name)
+    assert folders[0].partition("/.unfinished-")[2].partition("/")[2] == str(Path(files.raw_parent) / "raw")
+
+
 def masks(data):
     return torch.stack([data.train_mask, data.val_mask, data.test_mask])
 
@@ -144,12 +159,17 @@ def test_two_processes_that_fill_one_folder_agree(tmp_path):
 
 def test_raw_files_are_preferred_to_the_compact_file_and_that_to_an_error(cache, tmp_path):
     folder = tmp_path / "data" / "GitHub"
-    files = DatasetFiles("GitHub", partial(pyg.GitHub), npz="small.npz", read_npz=lambda path: path.name)
-    with pytest.raises(FormatError, match=r"there is no .*GitHub/raw or .*GitHub/small\.npz"):
+    compact = tuple(CompactFile(path, lambda path: path.name) for path in ("graphs/large.npz", "GitHub/small.npz"))
+    files = DatasetFiles("GitHub", partial(pyg.GitHub), compact=compact)
+    says = r"there is no .*GitHub/raw or .*graphs/large\.npz or .*GitHub/small\.npz; .* or set neither to download it"
+    with pytest.raises(FormatError, match=says):
         files.read("github", tmp_path / "data")
     folder.mkdir(parents=True)
     (folder / "small.npz").touch()
     assert files.read("github", tmp_path / "data") == "small.npz"
+    (tmp_path / "data" / "graphs").mkdir()
+    (tmp_path / "data" / "graphs" / "large.npz").touch()  # the first in the list goes first
+    assert files.read("github", tmp_path / "data") == "large.npz"
     (folder / "raw").mkdir()
     with pytest.raises(FormatError, match=r"GitHub/raw lacks"):
         files.read("github", tmp_path / "data")

@@ -30,6 +30,21 @@ SINGLE = {
     "computers": ("Amazon/Computers", 13_752, 491_722, 767, 10, (8_251, 2_750, 2_751)),
     "cs": ("Coauthor/CS", 18_333, 163_788, 6_805, 15, (10_999, 3_666, 3_668)),
 }
+# nodes, edges, features, classes, training nodes of split 0 (data README)
+GRAPHS = {
+    "cora-ml": ("cora_ml", 2_995, 16_316, 2_879, 7, 1_797),
+    "blogcatalog": ("blogcatalog_attr", 5_196, 343_486, 8_189, 6, 3_117),
+    "flickr": ("flickr_attr", 7_575, 479_476, 12_047, 9, 4_545),
+    "facebook-pages": ("musae_facebook", 22_470, 341_646, 4_714, 4, 13_482),
+    "twitch-de": ("twitch_de", 9_498, 306_276, 2_514, 2, 5_698),
+    "squirrel-filtered": ("squirrel_filtered", 2_223, 93_996, 2_089, 5, 1_053),
+    "chameleon-filtered": ("chameleon_filtered", 890, 17_708, 2_325, 5, 409),
+    "actor": ("actor", 7_600, 53_318, 932, 5, 3_648),
+    "tolokers": ("tolokers", 11_758, 1_038_000, 10, 2, 5_879),
+    "minesweeper": ("minesweeper", 10_000, 78_804, 7, 2, 5_000),
+}
+TEN_SPLITS = ("squirrel-filtered", "chameleon-filtered", "actor", "tolokers", "minesweeper")
+LISTED = "cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, cora-ml, .*, minesweeper, got"
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +94,85 @@ def test_single_graphs(name, local):
     assert masks(again).equal(masks(graph)) and again.edge_index.equal(graph.edge_index)
 
 
+@pytest.fixture
+def from_npz(monkeypatch, tmp_path):
+    """A function that loads one of the graphs in npz files, or skips the test; nothing is written."""
+
+    def read(name, file, **options):
+        if not (DATA / "graphs" / f"{file}.npz").is_file():
+            pytest.skip(f"real graph graphs/{file}.npz not found; set LSPRUNE_DATA to a folder that has it")
+        monkeypatch.setenv("LSPRUNE_CACHE", str(tmp_path / "cache"))
+        dataset = load(name, data=DATA, **options)
+        assert not (tmp_path / "cache").exists()
+        return dataset
+
+    return read
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_undirected_graphs(name, from_npz):
+    file, nodes, edges, features, classes, training = GRAPHS[name]
+    dataset = from_npz(name, file)
+    graph, stored = dataset.train, np.load(DATA / "graphs" / f"{file}.npz")
+    assert dataset.single and (dataset.name, dataset.task, dataset.missing) == (name, "node-classification", ())
+    assert (graph.num_nodes, graph.num_edges, dataset.num_features, dataset.num_classes) == (
+        nodes, edges, features, classes,
+    )  # fmt: skip
+    assert graph.x.shape == (nodes, features) and graph.x.dtype == torch.float32
+    assert graph.y.unique().tolist() == list(range(classes))
+    assert graph.is_undirected() and graph.is_coalesced() and not graph.has_self_loops()
+    assert np.array_equal(graph.edge_index, stored["edge_index"])  # in the file's order
+    assert masks(graph).sum(0).eq(1).all() and int(graph.train_mask.sum()) == training
+    assert dataset.metric == ("roc-auc" if name in ("tolokers", "minesweeper") else None)
+    if name in TEN_SPLITS:
+        assert np.array_equal(masks(graph), np.stack([stored[key][:, 0] for key in datasets.MASKS]))
+
+
+@pytest.mark.parametrize("name", TEN_SPLITS)
+def test_the_split_seed_is_the_number_of_one_of_ten_splits(name, from_npz):
+    file = GRAPHS[name][0]
+    stored = np.load(DATA / "graphs" / f"{file}.npz") if (DATA / "graphs").is_dir() else {}
+    for number in (3, 9):
+        graph = from_npz(name, file, split_seed=number).train
+        assert np.array_equal(graph.test_mask, stored["test_mask"][:, number])
+        assert masks(graph).sum(0).eq(1).all()
+    with pytest.raises(OptionError, match=f"split_seed must be in 0..9 for {name}, which has 10 splits, got 10"):
+        from_npz(name, file, split_seed=10)
+
+
+def test_counted_words_are_row_normalised_and_those_of_cora_ml_binary(from_npz):
+    sums = from_npz("flickr", "flickr_attr").train.x.sum(1)
+    assert torch.all(((sums - 1).abs() < 1e-4) | (sums == 0)) and int((sums == 0).sum()) == 11
+    assert from_npz("cora-ml", "cora_ml").train.x.unique().tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["facebook-pages", "twitch-de", "squirrel-filtered", "chameleon-filtered"])
+def test_what_pyg_has_not_cannot_be_downloaded(name, cache):
+    with pytest.raises(FormatError, match=f"dataset {name} cannot be downloaded, since PyG .* holds graphs/.*npz$"):
+        load(name)
+    assert not cache.exists()
+
+
+def test_pygs_files_and_the_compact_file_give_the_same_graph(cache, tmp_path):
+    rng = np.random.default_rng(0)
+    edges = np.array([[0, 1], [1, 2], [3, 1]])
+    masks_of = {f"{part}_masks": np.arange(4) % 3 == np.arange(3)[:, None] for part in ("train", "val", "test")}
+    masks_of = {key: np.tile(mask[row], (10, 1)) for row, (key, mask) in enumerate(masks_of.items())}
+    x, y = rng.random((4, 5)).astype(np.float32), np.array([0, 1, 1, 0])
+    raw = tmp_path / "raw files" / "HeterophilousGraphDataset" / "Tolokers" / "raw"
+    raw.mkdir(parents=True)
+    np.savez(raw / "tolokers.npz", node_features=x, node_labels=y, edges=edges, **masks_of)
+    compact = tmp_path / "compact" / "graphs"
+    compact.mkdir(parents=True)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    named = {key.removesuffix("s"): mask.T for key, mask in masks_of.items()}
+    np.savez(compact / "tolokers.npz", edge_index=both[np.lexsort(both.T[::-1])].T, x=x, y=y, **named)
+    one, other = (load("tolokers", data=tmp_path / folder).train for folder in ("raw files", "compact"))
+    assert one.num_edges == 6 and set(one.keys()) == set(other.keys())
+    for key in one.keys():  # noqa: SIM118  # a Data is no dict
+        assert one[key].equal(other[key]), key
+
+
 def test_planetoid_features_are_row_normalised(local):
     sums = local("citeseer", "Planetoid/CiteSeer").train.x.sum(1)
     assert torch.all(((sums - 1).abs() < 1e-5) | (sums == 0))  # 15 nodes have no words at all
@@ -112,12 +206,24 @@ def test_zinc(local):
     assert dataset.train[0].y.shape == (1,) and len(dataset.targets) == 1
 
 
-def test_ppi_has_structure_only_and_says_so(local):
-    dataset = local("ppi", "PPI")
+PPI_SIZES = [44_906, 6_514, 5_524], [1_226_368, 198_920, 161_976]  # nodes and edges of each split
+
+
+def ppi_sizes(dataset):
     parts = (dataset.train, dataset.val, dataset.test)
     assert [len(part) for part in parts] == [20, 2, 2]
-    assert [sum(graph.num_nodes for graph in part) for part in parts] == [44_906, 6_514, 5_524]
-    assert [sum(graph.num_edges for graph in part) for part in parts] == [1_226_368, 198_920, 161_976]
+    assert not any(graph.has_self_loops() for part in parts for graph in part)
+    counts = ([(graph.num_nodes, graph.num_edges) for graph in part] for part in parts)
+    return tuple(map(list, zip(*(map(sum, zip(*part, strict=True)) for part in counts), strict=True)))
+
+
+def test_ppi_without_features_and_labels_says_so(cache, tmp_path):
+    if not (DATA / "PPI").is_dir():
+        pytest.skip("real dataset PPI not found; set LSPRUNE_DATA to a folder that has it")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "PPI").symlink_to(DATA / "PPI")
+    dataset = load("ppi", data=tmp_path / "data")
+    assert ppi_sizes(dataset) == PPI_SIZES
     assert dataset.missing == ("features", "labels")
     assert (dataset.task, dataset.num_features, dataset.num_classes) == ("node-classification", 0, 0)
     stored = np.load(DATA / "PPI" / "ppi_structure.npz")
@@ -125,7 +231,19 @@ def test_ppi_has_structure_only_and_says_so(local):
     once = stored["edges"][stored["graph_id"][stored["edges"][:, 0]] == 21]
     pairs = {(int(s), int(t)) for s, t in nodes[dataset.val[0].edge_index.numpy()].T}
     assert pairs == {(int(s), int(t)) for edge in once for s, t in (edge, edge[::-1])}
-    assert not any(graph.has_self_loops() for part in parts for graph in part)
+
+
+def test_ppi_with_rebuilt_labels_says_so(from_npz):
+    dataset = from_npz("ppi", "ppi")
+    assert ppi_sizes(dataset) == PPI_SIZES
+    assert (dataset.num_features, dataset.num_classes) == (50, 121)
+    assert (dataset.missing, dataset.rebuilt, dataset.task) == ((), ("labels",), "node-classification")
+    training = torch.cat([graph.x for graph in dataset.train]).double()
+    assert training.mean(0).abs().max() < 1e-4  # standardised over the training graphs
+    varied = training.std(0, correction=0) > 0
+    assert (training.std(0, correction=0)[varied] - 1).abs().max() < 1e-4
+    assert all(graph.is_undirected() and graph.is_coalesced() for graph in (*dataset.train, *dataset.val))
+    assert dataset.test[0].y.unique().tolist() == [0, 1] and dataset.test[0].y.shape[1] == 121
 
 
 def test_qm9(local):
@@ -196,7 +314,7 @@ def test_qm9_needs_enough_molecules_for_the_papers_split(cache, tmp_path):
 
 @pytest.mark.parametrize("name", ["karate", "", None, 3])
 def test_unknown_name(name):
-    with pytest.raises(OptionError, match="one of cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, got"):
+    with pytest.raises(OptionError, match=f"one of {LISTED}"):
         load(name)
 
 

@@ -1,4 +1,4 @@
-"""The compact files of QM9 and PPI: their graphs in the form of PyG, and damaged files."""
+"""The compact files: their graphs in the form of PyG, and damaged files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("torch_geometric")
 
 from lsprune.errors import FormatError
-from lsprune.lab.datasets.npz_files import read_ppi_npz, read_qm9_npz
+from lsprune.lab.datasets.npz_files import read_graph_npz, read_labelled_ppi_npz, read_ppi_npz, read_qm9_npz
 
 
 def molecules(**changed):
@@ -51,7 +51,60 @@ def test_ppi_numbers_the_nodes_of_each_graph_from_zero(tmp_path):
     assert all(graphs[number - 1].edge_index.tolist() == [[0, 1], [1, 0]] for number in with_edges)
 
 
-@pytest.mark.parametrize("read", [read_qm9_npz, read_ppi_npz])
+def proteins(**changed):
+    """Return the arrays of ppi.npz: 24 graphs of two nodes, n and 47 - n, and three links in both directions."""
+    links = np.array([[0, 47], [46, 1], [23, 24]])
+    arrays = {"graph_id": np.r_[np.arange(24, 0, -1), np.arange(1, 25)], "edge_index": np.r_[links, links[:, ::-1]].T}
+    arrays |= {"x": np.arange(96).reshape(48, 2), "y": np.arange(48)[:, None] % 2, "x_mean": [1, 2], "x_std": [2.0, 4]}
+    return {key: np.asarray(value) for key, value in (arrays | changed).items()}
+
+
+def test_labelled_ppi_has_standardised_features_in_the_order_of_the_nodes(tmp_path):
+    np.savez(tmp_path / "ppi.npz", **proteins())
+    train, val, test = read_labelled_ppi_npz(tmp_path / "ppi.npz")
+    assert (len(train), len(val), len(test)) == (20, 2, 2)
+    graphs = [*train, *val, *test]
+    assert [number for number, graph in enumerate(graphs, 1) if graph.num_edges] == [1, 23, 24]
+    assert graphs[23].edge_index.tolist() == [[0, 1], [1, 0]]
+    assert graphs[23].x.tolist() == [[-0.5, -0.25], [46.5, 23.25]]  # nodes 0 and 47
+    assert graphs[23].y.tolist() == [[0], [1]] and graphs[23].rebuilt == ("labels",)
+
+
+def test_labelled_ppi_needs_all_graphs(tmp_path):
+    np.savez(tmp_path / "ppi.npz", **proteins(graph_id=np.ones(48, int)))
+    with pytest.raises(FormatError, match=r"graph_id must have the numbers 1\.\.24"):
+        read_labelled_ppi_npz(tmp_path / "ppi.npz")
+
+
+def one_graph(**changed):
+    arrays = {"edge_index": [[0, 1], [1, 0]], "x": np.eye(3, dtype=np.uint8), "y": [4, 1, 4]}
+    return {key: np.asarray(value) for key, value in (arrays | changed).items()}
+
+
+def test_a_graph_has_float_features_and_classes_from_zero(tmp_path):
+    np.savez(tmp_path / "a.npz", **one_graph(val_mask=[True, False, True]))
+    (graph,) = read_graph_npz(tmp_path / "a.npz")
+    assert graph.x.tolist() == np.eye(3).tolist() and graph.x.is_floating_point()
+    assert graph.y.tolist() == [1, 0, 1] and graph.edge_index.tolist() == [[0, 1], [1, 0]]
+    assert graph.val_mask.tolist() == [True, False, True] and "train_mask" not in graph
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"y": [0, 1]}, "x and y must have a row for each node"),
+        ({"edge_index": [[0], [3]]}, "edge_index must number these nodes"),
+        ({"edge_index": [[0], [-1]]}, "edge_index must number these nodes"),
+        ({"y": [0, -1, 1]}, "every node must have a label >= 0, got -1"),
+    ],
+)
+def test_graphs_that_do_not_fit_together_are_refused(tmp_path, changed, says):
+    np.savez(tmp_path / "a.npz", **one_graph(**changed))
+    with pytest.raises(FormatError, match=says):
+        read_graph_npz(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("read", [read_qm9_npz, read_ppi_npz, read_labelled_ppi_npz, read_graph_npz])
 @pytest.mark.parametrize("content", [b"PK not a zip", b""])
 def test_damaged_files_are_named(tmp_path, read, content):
     (tmp_path / "a.npz").write_bytes(content)

@@ -8,6 +8,7 @@ from report_records import overlaps, results
 
 from lsprune import FormatError, OptionError
 from lsprune.lab.reporting.comparison import Budget, read_studies, read_study
+from lsprune.lab.reporting.paper import curves
 from lsprune.lab.studies.methods import Method
 
 panel = pytest.fixture(comparison_maker, name="panel")
@@ -185,6 +186,22 @@ def test_all_of_a_folder_is_read(tmp_path):
     assert [sizes.dataset for sizes in studies["neighbourhood-variance"].sizes] == ["cora"]
     assert [one.dataset for one in studies["consistency"].overlaps] == ["synthetic-small"]
     assert studies["consistency"].comparisons == ()  # nothing was trained, so that there is nothing to recommend
+
+
+def test_models_on_one_dataset_are_compared_apart(tmp_path):
+    trained = comparison(seeds=1)
+    other = [{**one, "key": f"{one['key']}+", "run": {**one["run"], "model": "n"}, "test": 0.1} for one in trained]
+    study = read_study(save([*trained, *other, *comparison(seeds=1, dataset="cs")], tmp_path / "a.jsonl"))
+    assert [one.dataset for one in study.comparisons] == ["cora, m", "cora, n", "cs"]
+    assert set(study.comparisons[1].values("random", Budget(keep=0.25)).values()) == {0.1}
+    assert 0.1 not in study.comparisons[0].values("random", Budget(keep=0.25)).values()
+
+
+def test_rebuilt_labels_are_named_and_not_compared_with_the_paper(tmp_path):
+    records = comparison(seeds=1, dataset="ppi", rebuilt=["labels"])
+    (one,) = read_study(save(records, tmp_path / "ppi.jsonl")).comparisons
+    assert one.name == "ppi, rebuilt labels"
+    assert curves("ppi", None, "micro-f1") and not curves(one.dataset, None, "micro-f1")
 
 
 def test_a_measurement_beside_a_training_is_told_apart(tmp_path):

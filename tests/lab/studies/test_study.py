@@ -42,6 +42,38 @@ def test_a_part_of_a_study_has_the_same_keys():
     assert {run.dataset for run in variance.runs(1)} == {"pubmed"}
 
 
+def test_stages_come_one_after_the_other_with_all_their_seeds():
+    late = dataclasses.replace(PART, methods=("random",), k=(3,), stage=2)
+    study = dataclasses.replace(SMALL, parts=(late, dataclasses.replace(PART, methods=("unpruned",)), late))
+    runs = [(run.method, run.seed) for run in study.runs()]
+    assert runs == [("unpruned", 0), ("unpruned", 1), *[("random", seed) for seed in (0, 0, 1, 1)]]
+    assert {run.key for run in study.runs()} == {run.key for run in dataclasses.replace(
+        study, parts=tuple(dataclasses.replace(part, stage=1) for part in study.parts)).runs()}  # fmt: skip
+
+
+def test_shares_and_models_take_a_part_of_a_study():
+    early = dataclasses.replace(PART, k=(), shares=(0.1, 0.25), random_shares=(0.3,))
+    late = dataclasses.replace(PART, model="n", shares=(0.5,), methods=("random", "lsp-projection"))
+    study = dataclasses.replace(SMALL, parts=(early, late))
+
+    def taken(**options):
+        return [(run.model, run.method, run.k, run.keep) for run in study.only(**options).runs(1)]
+
+    assert taken(shares=[0.25]) == [
+        ("m", "unpruned", None, None), ("m", "random", None, 0.25), ("m", "lsp-projection", None, 0.25),
+    ]  # fmt: skip
+    assert taken(shares=[0.5]) == [
+        ("m", "unpruned", None, None), ("n", "random", None, 0.5), ("n", "lsp-projection", None, 0.5),
+    ]  # fmt: skip
+    assert taken(shares=[0.3]) == [("m", "unpruned", None, None), ("m", "random", None, 0.3)]
+    assert {model for model, *_ in taken(models=["n"])} == {"n"}
+    assert taken(models=["n"], shares=[0.5], methods=["random"]) == [("n", "random", None, 0.5)]
+    with pytest.raises(OptionError, match=r"shares must be some of 0\.1, 0\.25, 0\.3, 0\.5 in study toy, got 0\.2"):
+        study.only(shares=[0.2])
+    with pytest.raises(OptionError, match="models must be some of m, n in study toy, got 'gat'"):
+        study.only(models=["gat"])
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

@@ -16,11 +16,11 @@ COMPARED = {"compare", "compare-graphs", "compare-points", "compare-seeds", "com
 
 
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(names()) == PAPER | {"computers", "consistency", "cs", "demo", *COMPARED}
+    assert set(names()) == PAPER | {"choose", "computers", "consistency", "cs", "demo", *COMPARED}
     for name in names():
         study = read(name)
         assert study.name == name
-        assert study.seeds >= {"demo": 2, "compare-graphs": 3, "compare-synthetic": 3}.get(name, 5)
+        assert study.seeds >= {"demo": 2, "compare-graphs": 3, "compare-synthetic": 3, "choose": 3}.get(name, 5)
         for part in study.parts:
             methods = [method for one in study.parts if one.dataset == part.dataset for method in one.methods]
             roles = {method.role for method in methods}
@@ -47,6 +47,40 @@ def test_a_file_may_have_parts_that_share_keys(tmp_path):
     assert [(run.dataset, run.model, run.epochs) for run in study.runs(1)] == [
         ("cora", "planetoid-gat", 7), ("cs", "node-gat", 9),
     ]  # fmt: skip
+
+
+def test_a_part_may_be_for_several_datasets(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("title = 't'\nk = [1]\nmodel = 'm'\nmethods = ['unpruned']\ndataset = ['cora', 'cs']\n")
+    assert [part.dataset for part in read(str(path)).parts] == ["cora", "cs"]
+
+
+def test_choose_has_every_graph_with_a_gat_and_with_sage_and_the_most_valuable_runs_first():
+    study, shares, methods = read("choose"), {0.05, 0.1, 0.25, 0.5}, 8
+    runs = study.runs()
+    datasets = {run.dataset for run in runs}
+    assert len(datasets) == 17 and "ppi" in datasets
+    for dataset in datasets:
+        models = {run.model for run in runs if run.dataset == dataset}
+        assert len(models) == 2 and "node-sage-skip" in models and any(model.endswith("gat") for model in models)
+        for model in models:
+            cells = [
+                (run.method, run.keep) for run in runs if (run.dataset, run.model, run.seed) == (dataset, model, 2)
+            ]
+            assert len(set(cells)) == len(cells) == 2 + (methods - 2) * len(shares)
+    first = study.only(models=sorted({run.model for run in runs} - {"node-sage-skip"}), shares=[0.1, 0.25]).runs()
+    assert [run.key for run in runs[: len(first)]] == [run.key for run in first]
+    assert {run.seed for run in first} == {0, 1, 2} and len(first) == 17 * 3 * (2 + (methods - 2) * 2)
+
+
+def test_the_models_and_datasets_of_every_study_are_there():
+    pytest.importorskip("torch_geometric")
+    from lsprune.lab.datasets import NAMES
+    from lsprune.lab.datasets.synthetic import GENERATED
+    from lsprune.lab.models import MODELS
+
+    for part in (part for name in names() for part in read(name).parts):
+        assert part.dataset in {*NAMES, *GENERATED} and part.model in {"", *MODELS}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +117,7 @@ def test_bad_study_files_are_named(text, error, says, tmp_path):
 
 
 def test_unknown_studies_are_named():
-    with pytest.raises(OptionError, match="study must be one of citeseer, .* got 'imagenet'"):
+    with pytest.raises(OptionError, match="study must be one of choose, citeseer, .* got 'imagenet'"):
         read("imagenet")
 
 

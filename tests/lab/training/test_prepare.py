@@ -108,6 +108,12 @@ def test_missing_features_and_labels_are_named(monkeypatch):
         prepare(NODE_RUN, None)
 
 
+def test_a_record_says_what_was_rebuilt(monkeypatch):
+    use_datasets(monkeypatch, other=dataclasses.replace(communities(), rebuilt=("labels",)))
+    assert prepare(dataclasses.replace(NODE_RUN, dataset="other"), None)[1]["rebuilt"] == ["labels"]
+    assert "rebuilt" not in prepare(NODE_RUN, None)[1]
+
+
 def test_an_unknown_dataset_is_named_with_the_generated_ones(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small"):

@@ -1,10 +1,10 @@
-"""The paper's datasets and two more, with their splits, read from a local folder or downloaded by PyG."""
+"""The paper's datasets and others, with their splits, read from a local folder or downloaded by PyG."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,9 @@ try:
     from torch_geometric.data import Data
     from torch_geometric.transforms import NormalizeFeatures
 
-    from lsprune.lab.datasets.dataset_files import DatasetFiles
-    from lsprune.lab.datasets.npz_files import read_ppi_npz, read_qm9_npz
+    from lsprune.lab.datasets.dataset_files import CompactFile, DatasetFiles
+    from lsprune.lab.datasets.npz_files import read_graph_npz, read_labelled_ppi_npz, read_ppi_npz, read_qm9_npz
+    from lsprune.lab.datasets.undirected_graph import Features, undirected_graph
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
 
@@ -45,6 +46,8 @@ class Dataset:
         num_classes: number of classes, of labels per node, or of regression targets; 0 without `y`.
         targets: names of the first columns of `y` of a regression. QM9 has seven more columns than names.
         missing: which of "features" and "labels" this copy does not have; studies skip it with a message.
+        rebuilt: which of them are not the published ones, so that results do not compare with published figures.
+        metric: "roc-auc" for two classes of different sizes, where accuracy says little; None: the metric of the task.
         categories: number of values of `x` and `edge_attr` if they are categories; not every split has all of them.
     """
 
@@ -57,6 +60,8 @@ class Dataset:
     num_classes: int
     targets: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    rebuilt: tuple[str, ...] = ()
+    metric: str | None = None
     categories: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -68,19 +73,21 @@ class Dataset:
 def load(name: str, *, data: str | os.PathLike[str] | None = None, split_seed: int = 0) -> Dataset:
     """Return the dataset of that name, with the splits of the paper.
 
-    The Planetoid datasets have the "full" split and row-normalised features; GitHub, Computers and CS 60/20/20 % of the
-    nodes; QM9 110,000 / 10,000 / the rest; ZINC and PPI have splits of their own.
+    The Planetoid datasets have the "full" split and row-normalised features; QM9 110,000 / 10,000 / the rest; ZINC and
+    PPI have splits of their own. The filtered Squirrel and Chameleon, Actor, Tolokers and Minesweeper have ten splits
+    of their own, of which `split_seed` is the number. All others: 60/20/20 % of the nodes.
 
     Args:
         name: one of `NAMES`, in upper or lower case.
         data: the folder of local datasets, which is never written to. Default: LSPRUNE_DATA; if that is not set either,
             PyG downloads into the cache folder (LSPRUNE_CACHE, else ~/.cache/lsprune).
-        split_seed: seed of the random split, for datasets without splits of their own.
+        split_seed: seed of the random split, for datasets without splits of their own, or number of one of ten splits.
 
     >>> load("karate")
     Traceback (most recent call last):
     lsprune.errors.OptionError: dataset must be one of cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, \
-got 'karate'
+cora-ml, blogcatalog, flickr, facebook-pages, twitch-de, squirrel-filtered, chameleon-filtered, actor, tolokers, \
+minesweeper, got 'karate'
     """
     key = name.lower() if isinstance(name, str) else name
     if key not in NAMES:
@@ -130,6 +137,22 @@ def _with_random_masks(name: str, content: Any, seed: int) -> Dataset:
     return _with_own_masks(name, [graph], seed)
 
 
+def _with_ten_splits(name: str, content: Any, seed: int, metric: str | None = None) -> Dataset:
+    """Return the dataset of a graph with masks `[N, 10]`; the seed is the number of a split."""
+    graph = undirected_graph(content[0])
+    splits = graph[MASKS[0]].shape[1]
+    if seed >= splits:
+        raise OptionError(f"split_seed must be in 0..{splits - 1} for {name}, which has {splits} splits, got {seed}")
+    for key in MASKS:
+        graph[key] = graph[key][:, seed].contiguous()
+    return replace(_with_own_masks(name, [graph], seed), metric=metric)
+
+
+def _undirected(name: str, content: Any, seed: int, features: Features = "stored") -> Dataset:
+    """Return the dataset of an undirected graph without masks."""
+    return _with_random_masks(name, [undirected_graph(content[0], features)], seed)
+
+
 def _zinc(name: str, content: Any, seed: int) -> Dataset:
     train, val, test = content
     features, targets = train[0].num_node_features, ("constrained_solubility",)
@@ -141,7 +164,10 @@ def _ppi(name: str, content: Any, seed: int) -> Dataset:
     train, val, test = content
     missing = tuple(word for word, key in (("features", "x"), ("labels", "y")) if key not in train[0])
     labels = train[0].y.shape[1] if "y" in train[0] else 0
-    return Dataset(name, "node-classification", train, val, test, train[0].num_node_features, labels, missing=missing)
+    return Dataset(
+        name, "node-classification", train, val, test, train[0].num_node_features, labels, missing=missing,
+        rebuilt=train[0].rebuilt if "rebuilt" in train[0] else (),
+    )  # fmt: skip
 
 
 def _qm9(name: str, content: Any, seed: int) -> Dataset:
@@ -165,17 +191,62 @@ def _named(folder: str, pyg_class: Any, name: str) -> DatasetFiles:
     return DatasetFiles(f"{folder}/{name}", partial(pyg_class, name=name), raw_parent=name)
 
 
-_PPI = DatasetFiles("PPI", partial(pyg.PPI), has_splits=True, npz="ppi_structure.npz", read_npz=read_ppi_npz)
+def _graph_npz(name: str) -> tuple[CompactFile, ...]:
+    return (CompactFile(f"graphs/{name}.npz", read_graph_npz),)
+
+
+def _npz_or_pyg(npz: str, folder: str, pyg_class: partial[Any], raw_parent: str = "") -> DatasetFiles:
+    """Return the files of a graph of which PyG has the same data."""
+    return DatasetFiles(folder, pyg_class, raw_parent, compact=_graph_npz(npz))
+
+
+def _npz_only(npz: str) -> DatasetFiles:
+    """Return the file of a graph that PyG does not have, or only with other features."""
+    return DatasetFiles("graphs", None, compact=_graph_npz(npz))
+
+
+_PPI_FILES = (
+    CompactFile("graphs/ppi.npz", read_labelled_ppi_npz),
+    CompactFile("PPI/ppi_structure.npz", read_ppi_npz),
+)
+_QM9_FILES = (CompactFile("QM9/qm9.npz", read_qm9_npz),)
+_BLOGCATALOG = partial(pyg.AttributedGraphDataset, name="BlogCatalog")
+_FLICKR = partial(pyg.AttributedGraphDataset, name="Flickr")
+_TOLOKERS = partial(pyg.HeterophilousGraphDataset, name="Tolokers")
+_MINESWEEPER = partial(pyg.HeterophilousGraphDataset, name="Minesweeper")
+_counted_words, _ranked_nodes = (
+    partial(_undirected, features="row-normalised"),
+    partial(_with_ten_splits, metric="roc-auc"),
+)
 # The files of each dataset, and the function that makes a `Dataset` of their content.
-_DATASETS = {
+_DATASETS: dict[str, tuple[DatasetFiles, Callable[[str, Any, int], Dataset]]] = {
     "cora": (_planetoid("Cora"), _with_own_masks),
     "citeseer": (_planetoid("CiteSeer"), _with_own_masks),
     "pubmed": (_planetoid("PubMed"), _with_own_masks),
     "github": (DatasetFiles("GitHub", partial(pyg.GitHub)), _with_random_masks),
-    "ppi": (_PPI, _ppi),
-    "qm9": (DatasetFiles("QM9", partial(pyg.QM9), npz="qm9.npz", read_npz=read_qm9_npz), _qm9),
+    "ppi": (DatasetFiles("PPI", partial(pyg.PPI), has_splits=True, compact=_PPI_FILES), _ppi),
+    "qm9": (DatasetFiles("QM9", partial(pyg.QM9), compact=_QM9_FILES), _qm9),
     "zinc": (DatasetFiles("ZINC", partial(pyg.ZINC, subset=True), has_splits=True), _zinc),
     "computers": (_named("Amazon", pyg.Amazon, "Computers"), _with_random_masks),
     "cs": (_named("Coauthor", pyg.Coauthor, "CS"), _with_random_masks),
+    "cora-ml": (
+        _npz_or_pyg("cora_ml", "CitationFull/Cora_ML", partial(pyg.CitationFull, name="Cora_ML"), "cora_ml"),
+        partial(_undirected, features="binary"),  # as PyG reads this family of files
+    ),
+    "blogcatalog": (
+        _npz_or_pyg("blogcatalog_attr", "AttributedGraphDataset/BlogCatalog", _BLOGCATALOG, "blogcatalog"),
+        _counted_words,
+    ),
+    "flickr": (_npz_or_pyg("flickr_attr", "AttributedGraphDataset/Flickr", _FLICKR, "flickr"), _counted_words),
+    "facebook-pages": (_npz_only("musae_facebook"), _undirected),
+    "twitch-de": (_npz_only("twitch_de"), _undirected),
+    "squirrel-filtered": (_npz_only("squirrel_filtered"), _with_ten_splits),
+    "chameleon-filtered": (_npz_only("chameleon_filtered"), _with_ten_splits),
+    "actor": (_npz_or_pyg("actor", "Actor", partial(pyg.Actor)), _with_ten_splits),
+    "tolokers": (_npz_or_pyg("tolokers", "HeterophilousGraphDataset/Tolokers", _TOLOKERS, "tolokers"), _ranked_nodes),
+    "minesweeper": (
+        _npz_or_pyg("minesweeper", "HeterophilousGraphDataset/Minesweeper", _MINESWEEPER, "minesweeper"),
+        _ranked_nodes,
+    ),
 }
 NAMES = tuple(_DATASETS)

@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,38 +24,55 @@ from lsprune.errors import FormatError, LspruneError, MissingDependency
 
 
 @dataclass(frozen=True)
+class CompactFile:
+    """A file that a data folder may hold instead of the files that PyG reads.
+
+    Args:
+        path: its path below the data folder.
+        read: reads it.
+    """
+
+    path: str
+    read: Callable[[Path], Any]
+
+
+@dataclass(frozen=True)
 class DatasetFiles:
     """Where the files of one dataset are and what reads them.
 
     Args:
         folder: the dataset's folder below the data folder.
-        pyg_class: PyG's class with all of its options but the root.
+        pyg_class: PyG's class with all of its options but the root; None if PyG does not have these data.
         raw_parent: the folder below PyG's root that holds `raw`.
         has_splits: whether the class takes split="train", "val" or "test".
-        npz: name of the compact file that a local folder may hold instead of `raw`.
-        read_npz: reads that file.
+        compact: files that a data folder may hold instead of `raw`; the first that is there is read.
     """
 
     folder: str
-    pyg_class: partial[Any]
+    pyg_class: partial[Any] | None
     raw_parent: str = ""
     has_splits: bool = False
-    npz: str = ""
-    read_npz: Callable[[Path], Any] | None = None
+    compact: tuple[CompactFile, ...] = ()
 
     def read(self, name: str, data_folder: Path | None) -> Any:
-        """Return PyG's dataset (three if it has splits) or what the compact file holds; None downloads the dataset."""
+        """Return PyG's dataset (three if it has splits) or what a compact file holds; None downloads the dataset."""
         if data_folder is None:
             return _build(self, _downloaded_root(name, self))
         local = data_folder / self.folder
-        if (local / "raw").is_dir():  # preferred to the compact file: PPI's has neither features nor labels
+        if self.pyg_class and (local / "raw").is_dir():  # preferred to compact files: PPI's have less
             return _build(self, _copied_root(name, self, local))
-        if self.read_npz and (local / self.npz).is_file():
-            return self.read_npz(local / self.npz)
-        expected = f"{local / 'raw'}" + (f" or {local / self.npz}" if self.npz else "")
-        raise FormatError(
-            f"dataset {name} was not found: there is no {expected}; set LSPRUNE_DATA or data= (--data) to the folder "
-            f"that holds {self.folder}, or set neither to download it"
+        for file in self.compact:
+            if (data_folder / file.path).is_file():
+                return file.read(data_folder / file.path)
+        raise FormatError(self._not_found(name, data_folder))
+
+    def _not_found(self, name: str, data_folder: Path) -> str:
+        raw = [data_folder / self.folder / "raw"] if self.pyg_class else []
+        places = [*raw, *(data_folder / file.path for file in self.compact)]
+        folders = " or ".join(dict.fromkeys([self.folder] * len(raw) + [file.path for file in self.compact]))
+        return (
+            f"dataset {name} was not found: there is no {' or '.join(map(str, places))}; set LSPRUNE_DATA or data= "
+            f"(--data) to the folder that holds {folders}" + (", or set neither to download it" if raw else "")
         )
 
 
@@ -64,6 +81,7 @@ def _build(files: DatasetFiles, root: Path) -> Any:
     with warnings.catch_warnings():  # Planetoid's pickles are from numpy 1.x, and numpy warns about each
         warnings.simplefilter("ignore", DeprecationWarning)
         warnings.simplefilter("ignore", np.exceptions.VisibleDeprecationWarning)
+        assert files.pyg_class is not None
         if files.has_splits:
             return tuple(files.pyg_class(str(root), split=split) for split in ("train", "val", "test"))
         return files.pyg_class(str(root))
@@ -71,6 +89,12 @@ def _build(files: DatasetFiles, root: Path) -> Any:
 
 def _downloaded_root(name: str, files: DatasetFiles) -> Path:
     """Return the root that PyG downloads the dataset into, or downloaded it into earlier."""
+    if files.pyg_class is None:
+        paths = " or ".join(file.path for file in files.compact)
+        raise FormatError(
+            f"dataset {name} cannot be downloaded, since PyG does not have it in this form; set LSPRUNE_DATA or data= "
+            f"(--data) to a folder that holds {paths}"
+        )
     root = _cache_folder() / "downloads" / files.folder
     try:
         return _fill_atomically(root, lambda empty: _build(files, empty))
@@ -116,9 +140,10 @@ def _without_download(files: DatasetFiles, local: Path) -> DatasetFiles:
         absent = [Path(path).name for path in self.raw_paths if not Path(path).exists()]
         raise FormatError(f"{local / 'raw'} lacks {', '.join(absent)}")
 
+    assert files.pyg_class is not None
     base = files.pyg_class.func
     offline = type(base.__name__, (base,), {"download": download})  # type: ignore[arg-type]  # a class, not a function
-    return DatasetFiles(files.folder, partial(offline, **files.pyg_class.keywords), files.raw_parent, files.has_splits)
+    return replace(files, pyg_class=partial(offline, **files.pyg_class.keywords))
 
 
 def _fill_atomically(root: Path, fill: Callable[[Path], object]) -> Path:

@@ -1,4 +1,4 @@
-"""Readers of the compact `.npz` copies of QM9 and PPI, which return what PyG's classes would, without a loop."""
+"""Readers of compact `.npz` copies of datasets, which return what PyG's classes would."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch_geometric.data import Data
 from lsprune.errors import FormatError
 from lsprune.graph import Array
 from lsprune.lab.datasets.collated import CollatedDataset
+from lsprune.lab.user_graph import MASKS
 
 _PPI_GRAPHS = 24  # 20 for training, 2 for validation, 2 for testing
 
@@ -63,6 +64,52 @@ def read_ppi_npz(path: Path) -> tuple[list[Data], list[Data], list[Data]]:
         for part, count in zip(parts, node_counts, strict=True)
     ]
     return graphs[:20], graphs[20:22], graphs[22:]
+
+
+def read_labelled_ppi_npz(path: Path) -> tuple[list[Data], list[Data], list[Data]]:
+    """Return PPI's 20, 2 and 2 graphs with standardised features, as PyG has them, and with rebuilt labels.
+
+    The labels are not the published ones. Graphs say so: they have an attribute `rebuilt`, the names of what was.
+    """
+    keys = ("edge_index", "x", "y", "graph_id", "x_mean", "x_std")
+    edge_index, x, y, graph_id, mean, std = _read_arrays(path, keys)
+    if set(np.unique(graph_id)) != set(range(1, _PPI_GRAPHS + 1)) or edge_index.max() >= len(graph_id):
+        raise FormatError(f"{path}: graph_id must have the numbers 1..{_PPI_GRAPHS}, and edges must index its entries")
+    order = np.argsort(graph_id, kind="stable")
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
+    edges = position[edge_index]
+    edges = edges[:, np.argsort(edges[0] * len(order) + edges[1], kind="stable")]
+    nodes = _starts(np.bincount(graph_id, minlength=_PPI_GRAPHS + 1)[1:])
+    slots = np.searchsorted(edges[0], nodes)
+    features, labels = ((x[order] - mean) / std).astype(np.float32), y[order].astype(np.float32)
+    graphs = [
+        Data(
+            x=torch.from_numpy(features[first:last]), y=torch.from_numpy(labels[first:last]),
+            edge_index=torch.from_numpy(edges[:, begin:end] - first), rebuilt=("labels",),
+        )
+        for first, last, begin, end in zip(nodes, nodes[1:], slots, slots[1:], strict=False)
+    ]  # fmt: skip
+    return graphs[:20], graphs[20:22], graphs[22:]
+
+
+def read_graph_npz(path: Path) -> list[Data]:
+    """Return one graph: `x` as float32, classes `y` numbered from 0, and the masks `[N]` or `[N, splits]` if any."""
+    edge_index, x, y = _read_arrays(path, ("edge_index", "x", "y"))
+    if y.shape != x.shape[:1] or edge_index.max(initial=-1) >= len(x) or edge_index.min(initial=0) < 0:
+        raise FormatError(f"{path}: x and y must have a row for each node, and edge_index must number these nodes")
+    if y.min(initial=0) < 0:
+        raise FormatError(f"{path}: every node must have a label >= 0, got {int(y.min())}")
+    classes = np.unique(y, return_inverse=True)[1]
+    graph = Data(
+        x=torch.from_numpy(x.astype(np.float32)), y=torch.from_numpy(classes.astype(np.int64)),
+        edge_index=torch.from_numpy(edge_index.astype(np.int64)),
+    )  # fmt: skip
+    with np.load(path) as stored:
+        present = [key for key in MASKS if key in stored]
+    for key, mask in zip(present, _read_arrays(path, tuple(present)), strict=True):
+        graph[key] = torch.from_numpy(mask)
+    return [graph]
 
 
 def _both_directions(edges: Array, first_node: Array) -> tuple[Array, Array]:

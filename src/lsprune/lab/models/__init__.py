@@ -1,4 +1,4 @@
-"""The paper's models (appendix B.3) by name: `build("github-gat", in_dim=128, out_dim=2)` returns an `nn.Module`.
+"""The paper's models (appendix B.3) and others by name: `build("github-gat", in_dim=128, out_dim=2)` makes a module.
 
 Call a model with a PyG `Data` or `Batch`. Node models return `[N, out_dim]`, graph models `[G, out_dim]`. These class
 attributes and methods are optional; `lsprune.lab.training` reads them:
@@ -27,6 +27,7 @@ try:
     from lsprune.lab.models.mxmnet import MXMNet
     from lsprune.lab.models.pna import ZincPNA
     from lsprune.lab.models.sampled_gat import PlanetoidGAT
+    from lsprune.lab.models.skip_connections import SKIP_KINDS, SkipNet
     from lsprune.lab.models.synthetic_gat import SyntheticGAT
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
@@ -49,7 +50,7 @@ def build(name: str, *, in_dim: int, out_dim: int, basic: bool = False, degrees:
     Traceback (most recent call last):
     lsprune.errors.OptionError: model must be one of github-gat, planetoid-gat, node-gat, synthetic-gat, \
 synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, node-gcn, graph-gcn, node-sage, graph-sage, node-pna, graph-pna, \
-got 'resnet'
+node-gcn-skip, node-sage-skip, got 'resnet'
     """
     if name not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
@@ -63,12 +64,16 @@ def _attention_builder(name: str, model_class: Any) -> Builder:
     """Return a builder for a model that has a basic variant."""
 
     def make(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> nn.Module:
-        if in_dim < 1:
-            raise OptionError(f"in_dim must be >= 1 for {name}, got {in_dim}; the graphs have no node features")
+        _check_features(name, in_dim)
         model: nn.Module = model_class(in_dim, out_dim, basic=basic)
         return model
 
     return make
+
+
+def _check_features(name: str, in_dim: int) -> None:
+    if in_dim < 1:
+        raise OptionError(f"in_dim must be >= 1 for {name}, got {in_dim}; the graphs have no node features")
 
 
 def _refuse_basic(name: str, basic: bool) -> None:
@@ -98,6 +103,18 @@ def _convolutions(kind: str, pooled: bool) -> Builder:
     return make
 
 
+def _skip_connections(kind: str) -> Builder:
+    """Return a builder for the nodes of one graph or of several."""
+    name = f"node-{kind}-skip"
+
+    def make(in_dim: int, out_dim: int, basic: bool, degrees: Tensor | None) -> nn.Module:
+        _refuse_basic(name, basic)
+        _check_features(name, in_dim)
+        return SkipNet(in_dim, out_dim, kind=kind)
+
+    return make
+
+
 _SMALL_SYNTHETIC_GAT = partial(SyntheticGAT, width=16, heads=4, dropout=0.2)
 MODELS: dict[str, Builder] = {
     "github-gat": _attention_builder("github-gat", GitHubGAT),
@@ -109,4 +126,5 @@ MODELS: dict[str, Builder] = {
     "zinc-pna": _pna,
     "qm9-mxmnet": _mxmnet,
     **{f"{name}-{kind}": _convolutions(kind, name == "graph") for kind in KINDS for name in ("node", "graph")},
+    **{f"node-{kind}-skip": _skip_connections(kind) for kind in SKIP_KINDS},
 }

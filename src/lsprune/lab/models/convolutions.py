@@ -6,6 +6,7 @@ as they are. `precompute` computes once what does not change between steps; the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -86,42 +87,21 @@ class SparseSAGEConv(SAGEConv):  # type: ignore[misc]  # PyG has no types
         return mean
 
 
-class ConvolutionNet(nn.Module):
-    """Scores `[N, out_dim]` of nodes, or `[G, out_dim]` of graphs if `pooled`: convolutions of one kind with ReLU.
+class ConvolutionModel(nn.Module, ABC):
+    """Base class of models with layers of one kind: the edges that these layers read.
 
-    PNA has linear layers before and after its convolutions, and models of graphs have mean pooling and a linear layer.
     In a mini-batch that is cut out of a graph, `in_degree` has the in-degrees of the whole graph, without self-loops,
     which the normalisation of GCN needs.
 
     Args:
         kind: one of `KINDS`.
-        degrees: `[D]` how many nodes of the training graphs have in-degree 0, 1, ...; only PNA needs it.
-        pooled: classify graphs, with three convolutions and not two.
     """
 
     static_shapes = True
 
-    def __init__(
-        self,
-        in_dim: int,
-        out_dim: int,
-        *,
-        kind: str,
-        degrees: Tensor | None = None,
-        pooled: bool = False,
-        width: int | None = None,
-        dropout: float = 0.5,
-    ) -> None:
+    def __init__(self, kind: str) -> None:
         super().__init__()
-        self.kind, self.pooled, self.dropout, width = kind, pooled, dropout, width or WIDTHS[kind]
-        self.self_loops = kind != "gcn"
-        has_linear = kind == "pna" or pooled
-        sizes = [width if kind == "pna" else in_dim, *[width] * (2 if pooled else 1), width if has_linear else out_dim]
-        self.first = nn.Linear(in_dim, width) if kind == "pna" else nn.Identity()
-        self.convs = nn.ModuleList(
-            _layer(kind, size, next_size, degrees) for size, next_size in zip(sizes, sizes[1:], strict=False)
-        )
-        self.last = nn.Linear(width, out_dim) if has_linear else nn.Identity()
+        self.kind, self.self_loops = kind, kind != "gcn"
 
     def precompute(self, data: Any, *, sort: bool = False) -> Any:
         """Return a copy of the graph with the edges that the layers read; `sort`: as an `EdgeIndex` by target."""
@@ -134,17 +114,8 @@ class ConvolutionNet(nn.Module):
             graph.prepared = sorted_by_target(edges, data.num_nodes) if sort else edges
         return graph
 
-    def forward(self, data: Any) -> Tensor:
-        edges = self._edges(data)
-        x = self.first(F.dropout(data.x, self.dropout, self.training))
-        for layer, conv in enumerate(self.convs):
-            x = conv(F.relu(x) if layer else x, edges)
-        if self.pooled:
-            x = global_mean_pool(x, graph_of_node(data), size=graph_count(data))
-        scores: Tensor = self.last(F.relu(x) if self.kind == "pna" else x)
-        return scores
-
-    def _edges(self, data: Any) -> Any:
+    def edges(self, data: Any) -> Any:
+        """Return the edges of a graph in the form that the layers read: those of `precompute` if it has them."""
         prepared = getattr(data, "prepared", None)
         if prepared is not None:
             return prepared
@@ -156,8 +127,56 @@ class ConvolutionNet(nn.Module):
             return NormalisedEdges(edges, (in_degree + 1).to(data.x.dtype).rsqrt()[:, None])
         return NormalisedEdges.of(edges, data.num_nodes, data.x.dtype)
 
+    @abstractmethod
+    def forward(self, data: Any) -> Tensor:
+        """Return scores `[N, out_dim]` of nodes, or `[G, out_dim]` of graphs."""
 
-def _layer(kind: str, in_dim: int, out_dim: int, degrees: Tensor | None) -> nn.Module:
+
+class ConvolutionNet(ConvolutionModel):
+    """Scores `[N, out_dim]` of nodes, or `[G, out_dim]` of graphs if `pooled`: convolutions of one kind with ReLU.
+
+    PNA has linear layers before and after its convolutions, and models of graphs have mean pooling and a linear layer.
+
+    Args:
+        kind: one of `KINDS`.
+        degrees: `[D]` how many nodes of the training graphs have in-degree 0, 1, ...; only PNA needs it.
+        pooled: classify graphs, with three convolutions and not two.
+    """
+
+    def __init__(
+        self,
+        in_dim: int,
+        out_dim: int,
+        *,
+        kind: str,
+        degrees: Tensor | None = None,
+        pooled: bool = False,
+        width: int | None = None,
+        dropout: float = 0.5,
+    ) -> None:
+        super().__init__(kind)
+        self.pooled, self.dropout, width = pooled, dropout, width or WIDTHS[kind]
+        has_linear = kind == "pna" or pooled
+        sizes = [width if kind == "pna" else in_dim, *[width] * (2 if pooled else 1), width if has_linear else out_dim]
+        self.first = nn.Linear(in_dim, width) if kind == "pna" else nn.Identity()
+        self.convs = nn.ModuleList(
+            layer(kind, size, next_size, degrees) for size, next_size in zip(sizes, sizes[1:], strict=False)
+        )
+        self.last = nn.Linear(width, out_dim) if has_linear else nn.Identity()
+
+    def forward(self, data: Any) -> Tensor:
+        edges = self.edges(data)
+        x = self.first(F.dropout(data.x, self.dropout, self.training))
+        for depth, conv in enumerate(self.convs):
+            x = conv(F.relu(x) if depth else x, edges)
+        if self.pooled:
+            x = global_mean_pool(x, graph_of_node(data), size=graph_count(data))
+        scores: Tensor = self.last(F.relu(x) if self.kind == "pna" else x)
+        return scores
+
+
+def layer(kind: str, in_dim: int, out_dim: int, degrees: Tensor | None = None) -> nn.Module:
+    """Return a layer of one of `KINDS`; PNA needs the histogram of in-degrees."""
     if kind == "gcn":
         return SparseGCNConv(in_dim, out_dim)
     if kind == "sage":

@@ -46,6 +46,7 @@ class Comparison:
     """The runs of all methods on one dataset of a study, and on one target where there are several.
 
     Args:
+        dataset: its name, with the model where a study has several on it, and with what of it was rebuilt.
         cells: for each method and budget the record of every seed, in the order in which they were run.
         defined: each method by its name: its options, as the records have them.
     """
@@ -291,9 +292,9 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
     overlaps: dict[tuple[str, str | None], list[Record]] = defaultdict(list)
     sizes: dict[str, list[Record]] = defaultdict(list)
     timings: list[Record] = []
-    runs = 0
-    for record in read_records(path):
-        runs += 1
+    read = list(read_records(path))
+    models = _models(read)
+    for record in read:
         if record.get("task") in (ACCELERATION, SERVING):
             timings.append(record)
             continue
@@ -303,12 +304,12 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
         elif OVERLAP in record:
             overlaps[dataset, target].append({**record, "test": record[OVERLAP]})
         else:
-            trained[dataset, target].append(record)
+            trained[_described(record, models[dataset]), target].append(record)
     study = name or path.stem
     return StudyResults(
         path,
         study,
-        runs,
+        len(read),
         tuple(make_comparison(path, *part, records, study=study) for part, records in trained.items()),
         tuple(make_comparison(path, *part, records, study=study) for part, records in overlaps.items()),
         tuple(
@@ -317,6 +318,21 @@ def read_study(path: Path, name: str | None = None) -> StudyResults:
         ),
         tuple(timings),
     )
+
+
+def _models(records: Iterable[Record]) -> dict[str, set[str]]:
+    """Return the models that were trained on each dataset."""
+    models: dict[str, set[str]] = defaultdict(set)
+    for run in (record["run"] for record in records):
+        models[run["dataset"]].add(run.get("model", ""))
+    return models
+
+
+def _described(record: Record, models: set[str]) -> str:
+    """Return the dataset of a record, with its model if there are several, and with what of it was rebuilt."""
+    run, rebuilt = record["run"], record.get("rebuilt")
+    model = [run["model"]] if len(models - {""}) > 1 else []
+    return ", ".join([run["dataset"], *([f"rebuilt {' and '.join(rebuilt)}"] if rebuilt else []), *model])
 
 
 def make_comparison(

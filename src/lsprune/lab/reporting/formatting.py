@@ -8,6 +8,7 @@ from lsprune.lab.reporting.statistics import PairedDifference
 
 METRIC_LABELS = {
     "accuracy": "Test accuracy",
+    "roc-auc": "Test ROC AUC",
     "micro-f1": "Test micro-F1",
     "mae": "Test MAE, lower is better",
     "overlap": "Overlap of what two samples keep",

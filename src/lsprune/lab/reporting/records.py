@@ -14,7 +14,12 @@ from lsprune.lab.studies.methods import Method
 from lsprune.lab.studies.run import check_version
 
 Record = dict[str, Any]
-TOLERANCE = {"accuracy": 0.005, "micro-f1": 0.005, "mae": 0.01}  # a loss of this size still counts as lossless
+TOLERANCE = {  # a loss of this size still counts as lossless
+    "accuracy": 0.005,
+    "roc-auc": 0.005,
+    "micro-f1": 0.005,
+    "mae": 0.01,
+}
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
 VARIANCE = "variance"  # the field of measurements of neighbourhood sizes
 ACCELERATION, SERVING = "acceleration", "serving"  # tasks of measurements of time, which `lsprune acceleration` makes
@@ -110,6 +115,8 @@ def _wrong_run(run: Record) -> Iterator[str]:
         yield "run.seed"
     if not isinstance(run.get("target"), str | None):
         yield "run.target"
+    if not isinstance(run.get("model", ""), str):
+        yield "run.model"
     yield from (f"run.{name}" for name in ("every_epoch", "basic") if not isinstance(run.get(name, False), bool))
     pruner = run.get("pruner")
     if pruner is not None and not (isinstance(pruner, dict) and isinstance(pruner.get("pruner"), str)):
@@ -124,6 +131,9 @@ def _wrong_measurements(record: Record) -> Iterator[str]:
             yield name
     if not isinstance(record.get("jobs"), int | None):
         yield "jobs"
+    rebuilt = record.get("rebuilt", [])
+    if not (isinstance(rebuilt, list) and all(isinstance(name, str) for name in rebuilt)):
+        yield "rebuilt"
     if record.get("task") in TIMED_NUMBERS:
         yield from _wrong_timing(record)
     elif VARIANCE in record:

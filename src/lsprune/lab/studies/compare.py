@@ -25,6 +25,8 @@ MODELS = {  # with their learning rates, as in the studies
     "github-gat": 0.01,
     "planetoid-gat": 0.01,
     "ppi-gat": 0.005,
+    "node-gcn-skip": 0.005,
+    "node-sage-skip": 0.005,
 }
 DECAY = 5e-4  # weight decay
 TASKS = ("node-classification",)

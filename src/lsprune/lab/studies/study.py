@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from lsprune.checks import shown
 from lsprune.errors import OptionError
 from lsprune.lab.reporting.records import is_finite_number
 from lsprune.lab.studies.methods import PAPER, RANDOM, Method, find_methods
 from lsprune.lab.studies.run import SCHEDULES, Run
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +26,7 @@ class Part:
         methods: what is compared: names, or tables of a name, a pruner and its options.
         random_shares: further shares for random pruning alone, which the paper did not run at the k of the others.
         targets: regression targets, each with runs of its own. The other fields are those of `Run`.
+        stage: runs of a stage come before those of a later one, with all their seeds.
     """
 
     dataset: str
@@ -43,6 +46,7 @@ class Part:
     patience: int | None = None
     limit: int | None = None
     pairs: int = 0
+    stage: int = 1
 
     def __post_init__(self) -> None:
         for name, (rule, words) in _RULES.items():
@@ -57,6 +61,32 @@ class Part:
             raise OptionError("k or shares must be given, a list of at least one")
         if sum(map(bool, (self.model, self.hops, self.pairs))) != 1:
             raise OptionError("one of a model, hops and pairs must be given")
+
+    @property
+    def all_shares(self) -> tuple[float, ...]:
+        """The shares of all methods, and those of random pruning alone."""
+        return (*self.shares, *self.random_shares)
+
+    def at_shares(self, shares: Sequence[float]) -> Part:
+        """Return the part with those of its shares that are among these, and without k; references stay.
+
+        If none is left, only methods without a budget stay, and no method if there are none.
+        """
+        kept = tuple(share for share in self.shares if share in shares)
+        kept_random = tuple(share for share in self.random_shares if share in shares)
+        if kept:
+            return replace(self, k=(), shares=kept, random_shares=kept_random)
+        methods = tuple(m for m in self.methods if not m.has_budget or (kept_random and m.role == RANDOM))
+        shares = kept_random or (1.0,)  # a part must have a share, also if no method that is left uses it
+        return replace(self, k=(), shares=shares, random_shares=(), methods=methods)
+
+    def with_methods(self, names: Sequence[str]) -> Part:
+        """Return the part with those of its methods that have one of these names; all of them without names."""
+        return replace(self, methods=tuple(method for method in self.methods if not names or method.name in names))
+
+    def with_targets(self, names: Sequence[str]) -> Part:
+        """Return the part with those of its targets that are among these; all of them without names."""
+        return replace(self, targets=tuple(name for name in self.targets if not names or name in names))
 
     def runs(self, study: str, seed: int) -> Iterator[Run]:
         """Yield all runs of a seed."""
@@ -110,6 +140,7 @@ _RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "patience": (_optional(_whole(1)), _POSITIVE),
     "limit": (_optional(_whole(1)), _POSITIVE),
     "pairs": (_whole(0), "a whole number >= 0"),
+    "stage": (_whole(1), _POSITIVE),
 }
 _LIST_RULES: dict[str, tuple[Callable[[object], bool], str]] = {
     "k": (_whole(1), "a list of whole numbers >= 1"),
@@ -144,11 +175,16 @@ class Study:
         _check_seeds(self.seeds)
 
     def runs(self, seeds: int | None = None) -> list[Run]:
-        """Return all runs, seed by seed, so that a study stopped early still compares every method."""
+        """Return all runs, by stage and then by seed, so that a study stopped early still compares every method."""
         if seeds is not None:
             _check_seeds(seeds)
         count = range(self.seeds if seeds is None else seeds)
-        return [run for seed in count for part in self.parts for run in part.runs(self.name, seed)]
+        stages = [[part for part in self.parts if part.stage == stage] for stage in self._stages]
+        return [run for parts in stages for seed in count for part in parts for run in part.runs(self.name, seed)]
+
+    @property
+    def _stages(self) -> list[int]:
+        return sorted({part.stage for part in self.parts})
 
     def smoke(self) -> Study:
         """Return a small version: two epochs, one seed, one budget, 16 graphs of each split, every method."""
@@ -165,30 +201,39 @@ class Study:
         self,
         *,
         datasets: Iterable[str] = (),
+        models: Iterable[str] = (),
         methods: Iterable[str] = (),
         targets: Iterable[str] = (),
         k: Iterable[int] = (),
+        shares: Iterable[float] = (),
         epochs: int | None = None,
     ) -> Study:
-        """Return the part of the study with these datasets, methods, targets and k; with k, shares are left out."""
-        datasets, ks = self._checked(datasets, "dataset", [part.dataset for part in self.parts]), tuple(k)
+        """Return the part of the study with these datasets, models, methods, targets and budgets.
+
+        Args:
+            k: any k; shares are then left out.
+            shares: some of the study's shares; k are then left out. Methods without a budget stay.
+        """
+        datasets = self._checked(datasets, "dataset", [part.dataset for part in self.parts])
         parts = [part for part in self.parts if not datasets or part.dataset in datasets]
+        models = self._checked(models, "models", [part.model for part in parts])
+        parts = [part for part in parts if not models or part.model in models]
         methods = self._checked(methods, "methods", [method.name for part in parts for method in part.methods])
         targets = self._checked(targets, "target", [name for part in parts for name in part.targets])
-        for i, part in enumerate(parts):
-            part = replace(part, k=ks, shares=(), random_shares=()) if ks else part
-            part = replace(part, epochs=part.epochs if epochs is None else epochs)
-            part = replace(part, targets=tuple(name for name in part.targets if not targets or name in targets))
-            kept = tuple(method for method in part.methods if not methods or method.name in methods)
-            parts[i] = replace(part, methods=kept)
+        shares = self._checked(shares, "shares", [share for part in parts for share in part.all_shares])
+        ks = tuple(k)
+        parts = [replace(part, k=ks, shares=(), random_shares=()) if ks else part for part in parts]
+        parts = [part.at_shares(shares) if shares and not ks else part for part in parts]
+        parts = [part.with_methods(methods).with_targets(targets) for part in parts]
+        parts = [part if epochs is None else replace(part, epochs=epochs) for part in parts]
         return replace(self, parts=tuple(parts))
 
-    def _checked(self, names: Iterable[str], option: str, known: list[str]) -> tuple[str, ...]:
-        """Return the names; raise OptionError for one that the study does not have."""
-        names, words = tuple(names), ", ".join(dict.fromkeys(known)) or "none"
-        for name in names:
-            check_value(name in known, option, f"some of {words} in study {self.name}", name)
-        return names
+    def _checked(self, values: Iterable[T], option: str, known: list[T]) -> tuple[T, ...]:
+        """Return the values; raise OptionError for one that the study does not have."""
+        values, words = tuple(values), ", ".join(map(str, dict.fromkeys(known))) or "none"
+        for value in values:
+            check_value(value in known, option, f"some of {words} in study {self.name}", value)
+        return values
 
 
 def _check_seeds(seeds: object) -> None:

@@ -23,7 +23,7 @@ def read(name: str) -> Study:
     """Return the study of that name, or the one in a user's `.toml` file.
 
     A file has a title and the fields of `Part`; a study of several datasets has a table `[[part]]` for each of them,
-    whose keys override those at the top.
+    whose keys override those at the top. `dataset` may be a list: the same part for each of these datasets.
 
     >>> read("cora").parts[0].dataset
     'cora'
@@ -44,7 +44,8 @@ def read(name: str) -> Study:
     parts = table.pop("part", [{}])
     if not isinstance(parts, list) or not parts or not all(isinstance(part, dict) for part in parts):
         raise OptionError(f"part must be one or more tables [[part]] in the study file {name}, got {shown(parts)}")
-    return Study(name=stem, parts=tuple(_part({**table, **part}, name) for part in parts), **own)
+    tables = [expanded for part in parts for expanded in _for_each_dataset({**table, **part})]
+    return Study(name=stem, parts=tuple(_part(expanded, name) for expanded in tables), **own)
 
 
 def _read_text(path: Path) -> str:
@@ -52,6 +53,11 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf8")
     except ValueError as error:  # not UTF-8, or no path at all
         raise FormatError(f"{path} is not a TOML file in UTF-8: {error}") from None
+
+
+def _for_each_dataset(table: dict[str, Any]) -> list[dict[str, Any]]:
+    datasets = table.get("dataset")
+    return [{**table, "dataset": name} for name in datasets] if isinstance(datasets, list) and datasets else [table]
 
 
 def _part(table: Mapping[str, Any], name: str) -> Part:

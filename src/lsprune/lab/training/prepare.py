@@ -54,6 +54,8 @@ def prepare(
         "key": run.key, "run": run.to_dict(), "share": pruned[0].num_edges / max(whole[0].num_edges, 1),
         "prune_seconds": seconds, "pruner": None if fitted is None else fitted.to_dict(),
     }  # fmt: skip
+    if dataset.rebuilt:
+        record["rebuilt"] = list(dataset.rebuilt)
     return RunGraphs(dataset, train, val, test), record
 
 

@@ -14,7 +14,7 @@ from training_helpers import NODE_RUN, use_datasets  # noqa: E402
 
 from lsprune.lab.models import build  # noqa: E402
 from lsprune.lab.training.prepare import prepare  # noqa: E402
-from lsprune.lab.training.tasks import GraphClassification, NodeClassification, make_task  # noqa: E402
+from lsprune.lab.training.tasks import GraphClassification, NodeClassification, NodeMultiLabel, make_task  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -67,6 +67,8 @@ def test_models_with_static_shapes_and_graphs_that_stay_can_be_captured():
     assert GraphClassification.can_capture(NODE_RUN, pna) and not GraphClassification.can_capture(NODE_RUN, gat)
     assert NodeClassification.can_capture(NODE_RUN, gat) and not NodeClassification.can_capture(NODE_RUN, ppi)
     assert not NodeClassification.can_capture(dataclasses.replace(NODE_RUN, **method_fields("dropedge"), keep=0.5), gat)
+    skip = build("node-sage-skip", in_dim=3, out_dim=2)
+    assert NodeClassification.can_capture(NODE_RUN, skip) and not NodeMultiLabel.can_capture(NODE_RUN, skip)
 
 
 def test_nothing_is_captured_on_the_cpu():

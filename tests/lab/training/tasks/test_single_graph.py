@@ -17,7 +17,8 @@ from lsprune.lab.models import build  # noqa: E402
 from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training.cuda_graphs import CapturedFunction  # noqa: E402
 from lsprune.lab.training.prepare import RunGraphs, prepare  # noqa: E402
-from lsprune.lab.training.tasks import NodeClassification, make_task  # noqa: E402
+from lsprune.lab.training.tasks import NodeClassification, NodeRanking, make_task  # noqa: E402
+from lsprune.lab.training.tasks.single_graph import roc_auc  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -53,6 +54,32 @@ def test_loss_and_accuracy_are_those_of_the_nodes_of_each_mask():
     assert task.train_epoch() == pytest.approx(float(expected))
 
 
+def test_a_ranking_is_judged_by_the_pairs_of_both_classes_of_each_mask():
+    dataset = dataclasses.replace(communities(), metric="roc-auc")
+    data, scores = dataset.train, torch.randn(120, 2, generator=torch.Generator().manual_seed(0)).round(decimals=1)
+    task = NodeRanking(NODE_RUN, RunGraphs(dataset, data, data, data), CPU, FixedScores(scores.clone()))
+    margin = (scores[:, 1] - scores[:, 0]).tolist()
+    for mask, metric in zip((data.val_mask, data.test_mask), task.evaluate()[:2], strict=True):
+        one, zero = ([margin[i] for i in (mask & (data.y == label)).nonzero()[:, 0]] for label in (1, 0))
+        wins = [(a > b) + 0.5 * (a == b) for a in one for b in zero]
+        assert metric == pytest.approx(sum(wins) / len(wins))
+    assert (task.metric, task.higher_is_better) == ("roc-auc", True)
+
+
+def test_the_dataset_says_whether_nodes_are_ranked():
+    data = communities().train
+    for metric, kind in ((None, NodeClassification), ("roc-auc", NodeRanking)):
+        dataset = dataclasses.replace(communities(), metric=metric)
+        assert type(make_task(NODE_RUN, RunGraphs(dataset, data, data, data), CPU)) is kind
+
+
+def test_roc_auc_of_perfect_reversed_and_equal_scores():
+    positive = torch.tensor([False, True, True])
+    assert roc_auc(torch.tensor([0.0, 1.0, 2.0]), positive) == 1
+    assert roc_auc(torch.tensor([2.0, 1.0, 0.0]), positive) == 0
+    assert roc_auc(torch.zeros(3), positive) == roc_auc(torch.arange(3.0), positive | True) == 0.5
+
+
 def test_dropedge_draws_new_edges_in_every_epoch_and_is_tested_on_all():
     run = dataclasses.replace(NODE_RUN, **method_fields("dropedge"), keep=0.3)
     graphs, record = prepare(run, None)
@@ -80,8 +107,14 @@ def ring(nodes: int = 300) -> Data:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("name", ["github-gat", "planetoid-gat", "node-gat"])
-@pytest.mark.parametrize("basic", [False, True])
+@pytest.mark.parametrize(
+    ("name", "basic"),
+    [
+        *((name, basic) for name in ("github-gat", "planetoid-gat", "node-gat") for basic in (False, True)),
+        ("node-gcn-skip", False),
+        ("node-sage-skip", False),
+    ],
+)
 def test_captured_epochs_give_the_results_of_plain_ones(name, basic, monkeypatch):
     histories = []
     for captured in (False, True):
@@ -92,7 +125,7 @@ def test_captured_epochs_give_the_results_of_plain_ones(name, basic, monkeypatch
         if name == "planetoid-gat":
             model.limits = (99, 99)  # all neighbours, so that nothing is random
         if not captured:
-            monkeypatch.delattr(type(model), "precompute")
+            monkeypatch.delattr(next(base for base in type(model).mro() if "precompute" in vars(base)), "precompute")
         task = NodeClassification(run, RunGraphs(None, *[ring()] * 3), torch.device("cuda"), model)
         assert isinstance(task.training_step, CapturedFunction) == captured
         histories.append([(task.train_epoch(), *task.evaluate()[:2]) for _ in range(run.epochs)])

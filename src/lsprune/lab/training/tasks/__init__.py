@@ -13,13 +13,14 @@ from lsprune.lab.training.graph_store import GraphStore
 from lsprune.lab.training.prepare import RunGraphs
 from lsprune.lab.training.tasks.base import Task
 from lsprune.lab.training.tasks.many_graphs import GraphClassification, GraphRegression, NodeMultiLabel
-from lsprune.lab.training.tasks.single_graph import NodeClassification
+from lsprune.lab.training.tasks.single_graph import NodeClassification, NodeRanking
 
 __all__ = [
     "GraphClassification",
     "GraphRegression",
     "NodeClassification",
     "NodeMultiLabel",
+    "NodeRanking",
     "Task",
     "in_degree_histogram",
     "make_task",
@@ -31,7 +32,8 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
     dataset = graphs.dataset
     degrees = in_degree_histogram(graphs.train) if "pna" in run.model else None
     if dataset.single:
-        return NodeClassification(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes, degrees))
+        task = NodeRanking if dataset.metric == NodeRanking.metric else NodeClassification
+        return task(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes, degrees))
     if run.every_epoch:
         raise OptionError(
             f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}"

@@ -32,12 +32,12 @@ class NodeClassification(Task):
         self.generator = torch.Generator(device).manual_seed(run.seed)
         self.nodes = {part: self.test_graph[f"{part}_mask"].nonzero()[:, 0] for part in ("train", "val", "test")}
         self.training_step: Callable[[], Tensor] = self._training_step
-        self.is_correct: Callable[[], Tensor] = self._is_correct
+        self.judge_nodes: Callable[[], Tensor] = self._judge_nodes
         if self.use_cuda_graphs:
             precompute: Callable[[Any], Any] = getattr(model, "precompute")  # noqa: B009  # Module does not declare it
             self.training_graph, self.test_graph = precompute(self.training_graph), precompute(self.test_graph)
             self.training_step = CapturedFunction(self._training_step, self.model, self.optimiser)
-            self.is_correct = CapturedFunction(self._is_correct)
+            self.judge_nodes = CapturedFunction(self._judge_nodes)
 
     def train_epoch(self) -> float:
         self.model.train()
@@ -54,13 +54,49 @@ class NodeClassification(Task):
         return loss.detach()
 
     def evaluate(self) -> tuple[float, float, Seconds]:
-        """Return (validation accuracy, test accuracy, seconds); one forward pass serves both."""
+        """Return (validation metric, test metric, seconds); one forward pass serves both."""
         self.model.eval()
-        seconds, correct = timed(self.device, self.is_correct)
-        val, test = (float(correct[self.nodes[part]].float().mean()) for part in ("val", "test"))
+        seconds, judged = timed(self.device, self.judge_nodes)
+        val, test = (self._metric_of(judged, self.nodes[part]) for part in ("val", "test"))
         return val, test, seconds
 
     @torch.no_grad()
-    def _is_correct(self) -> Tensor:
+    def _judge_nodes(self) -> Tensor:
+        """Return what the metric is computed from, `[N]`: whether the predicted class of each node is correct."""
         correct: Tensor = self.model(self.test_graph).argmax(1) == self.test_graph.y
         return correct
+
+    def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
+        return float(judged[nodes].float().mean())
+
+
+class NodeRanking(NodeClassification):
+    """Two classes of nodes of different sizes; the metric is the area under the ROC curve of class 1."""
+
+    metric, higher_is_better = "roc-auc", True
+
+    @torch.no_grad()
+    def _judge_nodes(self) -> Tensor:
+        """Return the score of class 1 less that of class 0, `[N]`."""
+        scores: Tensor = self.model(self.test_graph)
+        return scores[:, 1] - scores[:, 0]
+
+    def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
+        return roc_auc(judged[nodes], self.test_graph.y[nodes] == 1)
+
+
+def roc_auc(scores: Tensor, positive: Tensor) -> float:
+    """Return the share of pairs in which the positive node has the higher score; equal scores count half.
+
+    It is 0.5 if there are no pairs.
+
+    >>> roc_auc(torch.tensor([0.1, 0.4, 0.4, 0.9]), torch.tensor([False, False, True, True]))
+    0.875
+    """
+    _, group, counts = torch.unique(scores, return_inverse=True, return_counts=True)
+    last = counts.cumsum(0).double()
+    rank = (last - (counts - 1) / 2)[group]  # the mean rank of equal scores, from 1
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    if not positives or not negatives:
+        return 0.5
+    return (float(rank[positive].sum()) - positives * (positives + 1) / 2) / (positives * negatives)
