@@ -55,6 +55,8 @@ def broken(**fields: object) -> str:
         (broken(metric="beauty"), r"line 3: .* metric \(one of accuracy"),
         (broken(metric=["mae"]), "line 3: .* metric"),
         (broken(jobs="two"), "line 3: .* jobs"),
+        (broken(run_model=["x"]), "line 3: .* run.model"),
+        (broken(rebuilt="labels"), "line 3: .* rebuilt"),
         (broken(device={}), "line 3: .* device"),
         (broken(variance={"far": 1.0}), "line 3: .* variance"),
         (broken(variance=[]), "line 3: .* variance"),

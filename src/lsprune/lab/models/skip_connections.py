@@ -23,10 +23,11 @@ class SkipNet(ConvolutionModel):
 
     Args:
         kind: one of `SKIP_KINDS`.
+        dropout: half of the inputs would be too much for graphs of few features, such as PPI and Minesweeper.
     """
 
     def __init__(
-        self, in_dim: int, out_dim: int, *, kind: str, width: int = 128, depth: int = 2, dropout: float = 0.5
+        self, in_dim: int, out_dim: int, *, kind: str, width: int = 128, depth: int = 2, dropout: float = 0.2
     ) -> None:
         super().__init__(kind)
         self.dropout = dropout
