@@ -37,8 +37,8 @@ class Labels(Weight):
     - other floats: p falls with the square of the difference of the predictions, in units of the teacher's error. NaN
       is a missing label.
 
-    >>> Labels(power=2)
-    Labels(power=2.0)
+    >>> Labels(power=0.5)
+    Labels(power=0.5)
     """
 
     name: ClassVar[str] = "labels"
