@@ -305,8 +305,8 @@ def test_needs_of_a_fitted_pruner_are_those_of_the_attributes_that_are_there():
         (LSP(k=1, hash="identity"), Needs(key_table=True, gpu=True)),
         (LSP(k=1, attributes=("neighbour",)).fit(graph), Needs(neighbour=True, key_table=True, gpu=True)),
         (LSP(k=1, hash="identity", weights="edge:1"), Needs(edge=True, gpu=True)),
-        (LowDegree(k=1), Needs(degree=True)),
-        (TopWeight(k=1, column=0), Needs(edge=True, own_type=True)),
+        (LowDegree(k=1), Needs(degree=True, gpu=True)),
+        (TopWeight(k=1, column=0), Needs(edge=True, own_type=True, gpu=True)),
     ):
         assert fitted_needs(pruner) == expected
         assert per_owner(pruner) is pruner

@@ -20,7 +20,7 @@ import triton.language as tl
 from torch import Tensor
 
 from lsprune.kernels.gpu.choose import MAX_BOTTOM_STEPS, Block
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 from lsprune.kernels.gpu.splitmix_triton import mix
 
 SMALL = (16, 32, 64, 128)  # lanes of a row; one launch for these classes

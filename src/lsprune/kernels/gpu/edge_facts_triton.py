@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 from lsprune.kernels.gpu.splitmix_triton import mix
 
 BLOCK = 512  # edges that a program reads at a time

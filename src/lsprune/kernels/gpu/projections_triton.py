@@ -12,7 +12,7 @@ from torch import Tensor
 
 from lsprune.graph import Array
 from lsprune.kernels.gpu.constants import constant
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 from lsprune.kernels.gpu.quantisation_triton import MAX_COLUMNS, factor_of_rows, scaled_squares
 
 _VALUES = 4096  # entries of one program, about

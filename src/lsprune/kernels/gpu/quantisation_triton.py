@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 
 MAX_COLUMNS = 256  # of a row that stays in registers; wider rows are read several times, from cache
 PROGRAMS = 1056  # that share out the rows of a column block, at most: eight for each multiprocessor of a large device

@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 
 BLOCK = 1024  # values of one program
 

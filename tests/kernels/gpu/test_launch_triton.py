@@ -6,7 +6,7 @@ import pytest
 from gpu_arrays import torch
 from gpu_triton import DEVICE, elsewhere, run_interpreted, runs
 
-from lsprune.kernels.gpu.launch import launch
+from lsprune.kernels.gpu.launch_triton import launch
 from lsprune.kernels.gpu.masking_triton import _compact_kernel, _count_kernel
 
 
