@@ -120,7 +120,8 @@ def test_a_disk_that_is_too_small_is_refused_before_work_starts(tmp_path):
 def test_what_is_resident_is_seen():
     with watched(0.001) as peak:
         before = peak[0]
-        held = np.frombuffer(mmap.mmap(-1, 64 << 20), np.uint8)  # new pages, whatever was freed before
+        pages = mmap.mmap(-1, 64 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # new, whatever was freed before
+        held = np.frombuffer(pages, np.uint8)
         held[:] = 1
         assert resident() > before + (32 << 20)
         del held
