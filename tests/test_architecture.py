@@ -18,7 +18,7 @@ ORDER = [
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
     "device.graph", "common_neighbours", "adapters", "files", "attributes", "needs", "numeric.quantisation",
     "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners", "baselines", "measure",
-    "plugins", "api", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
+    "plugins", "api", "chooser", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {
@@ -55,6 +55,7 @@ HEAVY = {
         "measure",
         "lab",
         "weights/teacher_training.py",
+        "chooser/probe.py",
     ],
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],

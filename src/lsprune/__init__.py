@@ -5,6 +5,7 @@ from __future__ import annotations
 from lsprune._version import __version__
 from lsprune.api import explain, mask, prune
 from lsprune.baselines import First, LocalRandom, NoEdges, Random
+from lsprune.chooser import Choice, choose
 from lsprune.errors import (
     BipartiteWarning,
     BudgetWarning,
@@ -38,11 +39,12 @@ from lsprune.pruners.explanation import Explanation
 from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
 __all__ = [
-    "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Codebook",
+    "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Choice",
+    "Codebook",
     "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
     "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
     "LspruneWarning",
     "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
-    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "explain", "load", "mask", "prune",
-    "pruner", "register",
+    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
+    "mask", "prune", "pruner", "register",
 ]  # fmt: skip

@@ -19,7 +19,7 @@ _MASK = (1 << 64) - 1
 
 # The purposes of a draw: the first counter, so that no two uses share a value.
 TIE, OWNER, WEIGHT, ENTRY, OFFSET, THRESHOLD, CODE, AFFINE, CATEGORY, EDGE, IDENTITY = range(1, 12)
-WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR, TEACH = range(12, 23)
+WORD, SAMPLE, TWIN, SIGN, SHAPE, NOISE, PROJECT, MINHASH, TREE, PAIR, TEACH, CHOOSE = range(12, 24)
 
 
 def mix64(value: Array) -> Array:

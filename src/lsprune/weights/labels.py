@@ -98,11 +98,17 @@ def training_labels(graph: Graph) -> tuple[str, Array, Array]:
             'weights="labels" needs node labels (y) to be fitted, one row for each node: y of a PyG Data, '
             "or Graph.from_edges(..., y=...)"
         )
-    labels = _on_host(graph.y)
+    labels = on_host(graph.y)
     if labels.ndim == 0 or labels.shape[0] != graph.num_nodes or labels.dtype.kind not in "biuf":
         raise GraphError(f"y must be numbers, {graph.num_nodes} rows, got {labels.dtype} {list(labels.shape)}")
-    nodes = _training_nodes(graph)
-    rows = labels.reshape(labels.shape[0], -1)[nodes]  # nothing but the labels of training nodes
+    return sorted_labels(labels, _training_nodes(graph))
+
+
+def sorted_labels(labels: Array, nodes: Array) -> tuple[str, Array, Array]:
+    """Return the kind of the labels of some nodes, those of them that have a label, and their targets as floats."""
+    if labels.ndim == 0 or labels.dtype.kind not in "biuf":
+        raise GraphError(f"y must be numbers, a row for each node, got {labels.dtype} {list(labels.shape)}")
+    rows = labels.reshape(labels.shape[0], -1)[nodes]  # nothing but the labels of these nodes
     there = np.isfinite(rows).all(1) if rows.dtype.kind == "f" else rows.min(1, initial=0) >= 0
     nodes, rows = nodes[there], rows[there]
     if not nodes.size or not rows.shape[1]:
@@ -118,7 +124,7 @@ def _training_nodes(graph: Graph) -> Array:
     """Return the ids of the nodes whose labels may be looked at."""
     if graph.train_mask is None:
         return np.arange(graph.num_nodes)
-    mask = _on_host(graph.train_mask)
+    mask = on_host(graph.train_mask)
     if mask.shape != (graph.num_nodes,) or mask.dtype.kind not in "biu":
         raise GraphError(
             f"train_mask must hold one truth value for each of the {graph.num_nodes} nodes, got {mask.dtype} "
@@ -127,5 +133,6 @@ def _training_nodes(graph: Graph) -> Array:
     return np.flatnonzero(mask)
 
 
-def _on_host(values: Any) -> Array:
+def on_host(values: Any) -> Array:
+    """Return labels or a mask in host memory."""
     return np.asarray(values.detach().cpu().numpy() if is_tensor(values) else values)

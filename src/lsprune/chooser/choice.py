@@ -1,0 +1,90 @@
+"""Choice: the pruner that `choose` picked, what it tried, and why."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lsprune.api import prune
+from lsprune.pruners import Pruner
+
+METRICS = {"classes": "accuracy", "labels": "right labels", "numbers": "minus the mean absolute error"}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How the probe judged one candidate at one share.
+
+    Args:
+        keep: the share asked for. edges: the number of edges kept.
+        score: mean score of the judged nodes or graphs; larger is better.
+        low, high: 95 % interval of the difference to k random neighbours at the same share; nan for these themselves
+            and for a graph with all or no edges.
+        seconds: time to prune and to probe.
+    """
+
+    name: str
+    keep: float
+    edges: int
+    score: float
+    gain: float
+    low: float
+    high: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What `choose` found; print it for the table.
+
+    Args:
+        name: of the candidate. keep: the share of edges to keep.
+        pruner: fitted on the data, ready to prune it and other graphs.
+        reason: one sentence.
+        metric: what scores are: "accuracy" of a linear probe, for example; empty without labels.
+        tried: the graph with all edges, without edges, and the candidates, in the order of trial.
+        finished: whether all candidates were tried in the seconds allowed.
+        seconds: time that all of it took.
+    """
+
+    name: str
+    keep: float
+    pruner: Pruner
+    reason: str
+    metric: str
+    tried: tuple[Tried, ...]
+    finished: bool
+    seconds: float
+
+    def prune(self, data: Any, **options: Any) -> Any:
+        """Return `prune(data, choice.pruner, **options)`."""
+        return prune(data, self.pruner, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pruner as one file; `lsprune.load` reads it, `lsprune prune --fitted` uses it."""
+        self.pruner.save(path)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON."""
+        return {
+            "name": self.name, "keep": self.keep, "pruner": getattr(self.pruner, "options", self.pruner).to_dict(),
+            "reason": self.reason, "metric": self.metric, "finished": self.finished, "seconds": self.seconds,
+            "tried": [{key: _number(value) for key, value in asdict(row).items()} for row in self.tried],
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        lines = [self.reason]
+        if self.tried:
+            width = max(len(row.name) for row in self.tried)
+            lines.append(f"{'':{width}}   keep  score  gain over k random neighbours  seconds")
+        for row in self.tried:
+            known = row.low == row.low
+            gain = f"{100 * row.gain:+6.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}]" if known else ""
+            lines.append(f"{row.name:{width}}  {row.keep:5.3g}  {row.score:.3f}  {gain:29}  {row.seconds:7.2f}")
+        return "\n".join(lines)
+
+
+def _number(value: Any) -> Any:
+    """Return None for a number that JSON does not know."""
+    return None if isinstance(value, float) and value != value else value

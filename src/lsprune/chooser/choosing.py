@@ -1,0 +1,133 @@
+"""Choose a pruner for a graph: try candidates, judge each pruned graph with a probe, pick one."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lsprune import adapters
+from lsprune.checks import check_number, check_seed
+from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
+from lsprune.chooser.choice import METRICS, Choice
+from lsprune.chooser.goals import Goal, parse_goal
+from lsprune.chooser.known_labels import KnownLabels, known_labels
+from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
+from lsprune.chooser.trial_file import TrialFile, fingerprint
+from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
+from lsprune.errors import BudgetWarning, OptionError, warn
+from lsprune.graph import Graph
+from lsprune.pruners import LSP, Pruner
+
+
+def choose(
+    data: Any,
+    *,
+    keep: float | None = None,
+    shares: Sequence[float] | None = None,
+    goal: str | None = None,
+    candidates: Mapping[str, Pruner] | None = None,
+    y: Any = None,
+    train_mask: Any = None,
+    val_mask: Any = None,
+    seconds: float = 300.0,
+    resume: Any = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    threads: int | None = None,
+) -> Choice:
+    """Choose the pruner that suits a graph, in seconds; test labels are never looked at.
+
+    Every candidate prunes the graph, and a cheap model (the probe) is trained on the pruned graph with the labels of
+    training nodes and judged on validation nodes. Without labels or node attributes there is nothing to judge by: the
+    choice is `LSP.auto`.
+
+    Args:
+        data: a graph of any kind that `prune` takes, with labels: `y`, `train_mask` and `val_mask` of a PyG `Data`, or
+            the arguments of these names; a list of graphs with a `y` each is fine too.
+        keep: the share of edges to keep; or
+        shares: several of them, of which the smallest lossless one is chosen; or
+        goal: "lossless" (the same with shares of 5, 10, 25 and 50 %), or "2x faster": half the edges.
+        candidates: pruners to try instead of ours, by name; k random neighbours are always tried.
+        y: labels of the nodes, or of the graphs of a list. train_mask, val_mask: which of them may be looked at.
+        seconds: begin no further trial after this time.
+        resume: a file that trials are written to, and read from if it is there.
+        progress: called with (trials done, all trials, name of the next).
+
+    >>> import numpy as np
+    >>> from lsprune import Graph
+    >>> graph = Graph.from_edges(np.random.default_rng(0).integers(0, 50, (2, 600)))
+    >>> choose(graph, keep=0.25).pruner
+    LSP(keep=0.25, hash=Identity())
+    """
+    start = time.perf_counter()
+    check_seed(seed)
+    check_number("seconds", seconds, 0, math.inf)
+    aim = parse_goal(keep, shares, goal)
+    graph = _single_graph(data)
+    for share in aim.shares:
+        _warn_small(graph, share)
+    labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
+    options = CANDIDATES if candidates is None else own_candidates(candidates)
+    if labels is None or graph.x_target is None:
+        return _without_labels(data, graph, labels, aim, seed, threads, start)
+    trials = Trials(graph, labels, seed, threads)
+    file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
+    plan = plan_trials(options, graph, labels, aim.shares)
+    results, finished = run_trials(trials, plan, file, seconds, start, progress)
+    return _pick(trials, options, aim, results, finished, start)
+
+
+def _single_graph(data: Any) -> Graph:
+    graphs = adapters.find(data).graphs(data)
+    graph = graphs.get(None)
+    if len(graphs) != 1 or graph is None or graph.bipartite:
+        raise OptionError("choose must be given one kind of nodes and edges; take a relation out of the HeteroData")
+    return graph
+
+
+def _warn_small(graph: Graph, share: float) -> None:
+    mean = graph.num_edges / max(graph.num_nodes, 1)
+    if graph.num_edges and share * mean < 1:
+        warn(
+            f"a node has {mean:.1f} edges on average: at {share:.3g} of them many nodes keep none, and no choice of "
+            "edges makes up for that; keep more",
+            BudgetWarning,
+        )
+
+
+def _without_labels(
+    data: Any, graph: Graph, labels: KnownLabels | None, aim: Goal, seed: int, threads: int | None, start: float
+) -> Choice:
+    """Return what is recommended where candidates cannot be judged."""
+    missing = "labels" if labels is None else "node attributes"
+    keep = aim.shares[-1]
+    bare = graph.x_target is None and graph.edge_attr is None
+    pruner: Pruner = LSP(keep=keep, hash="identity", seed=seed) if bare else LSP.auto(keep=keep, seed=seed)
+    name = "identity" if bare else "LSP.auto"
+    reason = f"{name} at {keep:.3g} of the edges: there are no {missing} to judge candidates by."
+    if aim.lossless:
+        reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
+    fitted = pruner if bare else pruner.fit(data, threads=threads)
+    return Choice(name, keep, fitted, reason, "", (), True, time.perf_counter() - start)
+
+
+def _pick(
+    trials: Trials, options: Sequence[Candidate], aim: Goal, results: Results, finished: bool, start: float
+) -> Choice:
+    """Return the choice: the best candidate at the share asked for, or at the smallest lossless share."""
+    by_name = {option.name: option for option in options}
+    picks = {share: best_at(share, results, list(by_name)) for share in aim.shares}
+    whole = results[ALL_EDGES, 1.0][0]
+    share, reason_end = aim.shares[-1], ""
+    if aim.lossless:
+        lossless = [share for share in aim.shares if is_lossless(results[picks[share], share][0], whole)]
+        share = lossless[0] if lossless else share
+        reason_end = "" if lossless else " No share that was tried is lossless; this is the largest."
+    name = picks[share]
+    pruner = trials.fit(by_name[name].at(share, trials.seed), trials.labels.training)
+    reason = reason_for(name, share, results, trials.labels.kind) + reason_end
+    tried = tuple(table_row(key, results) for key in results)
+    took = time.perf_counter() - start
+    return Choice(name, share, pruner, reason, METRICS[trials.labels.kind], tried, finished, took)

@@ -1,0 +1,57 @@
+"""Pick a candidate: the recommended one unless another is clearly better, at the smallest lossless share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lsprune.chooser.candidates import BASELINE
+from lsprune.chooser.choice import METRICS, Tried
+from lsprune.chooser.scores import Scores, paired_gain
+from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Results
+
+CLEAR = 1.96  # standard errors of a clear difference
+LOSSLESS = 0.005  # of the score that a lossless graph may lose
+
+
+def best_at(share: float, results: Results, names: Sequence[str]) -> str:
+    """Return the recommended candidate, unless another one is clearly better; then the best of these."""
+    there = [name for name in names if (name, share) in results]
+    default = there[1] if len(there) > 1 else there[0]
+    reference = results[default, share][0]
+    gains = {
+        name: paired_gain(results[name, share][0].closeness, reference.closeness) for name in there if name != default
+    }
+    clear = {name: mean for name, (mean, error) in gains.items() if mean > CLEAR * error}
+    return max(clear, key=lambda name: clear[name]) if clear else default
+
+
+def is_lossless(scores: Scores, whole: Scores) -> bool:
+    """Return whether a pruned graph is judged like the whole one: not clearly worse, and by less than half a point."""
+    mean, error = paired_gain(scores.hits, whole.hits)
+    return mean >= -LOSSLESS and mean + CLEAR * error >= 0
+
+
+def table_row(key: tuple[str, float], results: Results) -> Tried:
+    name, keep = key
+    scores, edges, seconds = results[key]
+    base = results.get((BASELINE, keep))
+    gain = low = high = math.nan
+    if base is not None and name != BASELINE:
+        gain, error = paired_gain(scores.hits, base[0].hits)
+        low, high = gain - CLEAR * error, gain + CLEAR * error
+    return Tried(name, keep, edges, float(scores.hits.mean()), gain, low, high, seconds)
+
+
+def reason_for(name: str, share: float, results: Results, kind: str) -> str:
+    """Return one sentence that says what was picked and how it compares."""
+    scores = {key: float(results[key][0].hits.mean()) for key in results}
+    chosen, metric = scores[name, share], METRICS[kind]
+    text = (
+        f"{name} at {100 * share:.3g} % of the edges: {metric} of the probe {chosen:.3f}, k random neighbours "
+        f"{scores[BASELINE, share]:.3f}, all edges {scores[ALL_EDGES, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
+    )
+    mean, error = paired_gain(results[ALL_EDGES, 1.0][0].hits, results[NO_EDGES, 0.0][0].hits)
+    if mean <= CLEAR * error:
+        text += " Edges do not clearly help the probe here: try a model without them first."
+    return text

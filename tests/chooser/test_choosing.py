@@ -1,0 +1,174 @@
+"""`choose` picks what is clearly better, says why, looks at no test label, and goes on where it was stopped."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from labelled_graphs import labelled_graph
+
+import lsprune
+from lsprune import LSP, BudgetWarning, Graph, LocalRandom, OptionError, choose
+from lsprune.baselines.top_weight import TopWeight
+from lsprune.chooser.candidates import BASELINE, CANDIDATES
+from lsprune.chooser.trials import ALL_EDGES, NO_EDGES
+
+FEW = {"jaccard": TopWeight(k=1, weights="jaccard"), "labels": TopWeight(k=1, weights="labels")}
+
+
+def thirds(graph):
+    part = np.random.default_rng(5).integers(0, 3, graph.num_nodes)
+    return {"train_mask": part == 0, "val_mask": part == 1}, part == 2
+
+
+def test_labels_win_where_most_edges_are_noise():
+    graph = labelled_graph(nodes=600, degree=12, noise=0.7)
+    masks, test = thirds(graph)
+    choice = choose(graph, keep=0.25, candidates=FEW, **masks)
+    assert choice.name == "labels" and choice.keep == 0.25 and choice.finished
+    rows = {row.name: row for row in choice.tried}
+    assert rows["labels"].low > 0 and rows["labels"].score > rows[BASELINE].score
+    assert math.isnan(rows[BASELINE].gain) and math.isnan(rows[ALL_EDGES].gain)
+    pruned = choice.prune(graph)
+    loops = int(np.equal(*graph.ends()).sum())
+    assert pruned.num_edges == rows["labels"].edges == round(0.25 * (graph.num_edges - loops)) + loops
+    source, target = pruned.ends()
+    before = (graph.y[graph.ends()[0]] == graph.y[graph.ends()[1]]).mean()
+    assert (graph.y[source] == graph.y[target])[test[target]].mean() > before + 0.1  # for nodes it had no label of too
+
+
+def test_no_test_label_is_looked_at():
+    graph = labelled_graph(nodes=300)
+    masks, test = thirds(graph)
+    choices = [choose(graph, keep=0.25, candidates=FEW, y=np.where(test, other, graph.y), **masks) for other in (0, 9)]
+    first, second = ([(row.name, row.score, row.gain) for row in choice.tried[2:]] for choice in choices)
+    assert first == second and choices[0].reason == choices[1].reason
+    assert np.array_equal(choices[0].pruner.mask(graph), choices[1].pruner.mask(graph))
+
+
+def test_the_chosen_pruner_learns_from_training_nodes_only():
+    graph = labelled_graph(nodes=300, noise=0.7)
+    masks, _ = thirds(graph)
+    choice = choose(graph, keep=0.25, candidates={"labels": TopWeight(k=1, weights="labels")}, **masks)
+    again = TopWeight(keep=0.25, weights="labels").fit(
+        labelled_graph(nodes=300, noise=0.7, train_mask=masks["train_mask"])
+    )
+    assert choice.name == "labels" and np.array_equal(choice.pruner.mask(graph), again.mask(graph))
+
+
+def test_the_smallest_lossless_share_is_chosen():
+    graph = labelled_graph(nodes=600, degree=20, noise=0.0)
+    masks, _ = thirds(graph)
+    choice = choose(graph, shares=(0.05, 0.5), candidates=FEW, **masks)
+    assert {row.keep for row in choice.tried} == {0.0, 0.05, 0.5, 1.0}
+    assert choice.keep == 0.5  # one neighbour is not enough
+    with pytest.warns(BudgetWarning, match="20.0 edges on average"):
+        none = choose(graph, shares=(0.01,), candidates=FEW, **masks)
+    assert "No share that was tried is lossless" in none.reason
+
+
+def test_without_labels_or_attributes_it_falls_back_and_says_so():
+    graph = labelled_graph()
+    bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
+    choice = choose(bare, keep=0.25)
+    assert choice.name == "LSP.auto" and "no labels" in choice.reason and choice.tried == ()
+    assert np.array_equal(choice.pruner.mask(bare), LSP.auto(keep=0.25).fit(bare).mask(bare))
+    edges = Graph.from_edges(np.stack(graph.ends()), y=graph.y)
+    assert "no node attributes" in choose(edges, keep=0.25).reason
+
+
+def test_it_says_when_edges_do_not_help():
+    graph = labelled_graph(nodes=600, noise=1.0)
+    masks, _ = thirds(graph)
+    assert "do not clearly help" in choose(graph, keep=0.25, candidates=FEW, **masks).reason
+    graph = labelled_graph(nodes=600, noise=0.0)
+    assert "do not clearly help" not in choose(graph, keep=0.25, candidates=FEW, **masks).reason
+
+
+def test_it_stops_in_time_and_goes_on_later(tmp_path, monkeypatch):
+    graph = labelled_graph(nodes=300)
+    masks, _ = thirds(graph)
+    file = tmp_path / "trials.jsonl"
+    first = choose(graph, keep=0.25, candidates=FEW, seconds=0, resume=file, **masks)
+    assert not first.finished and [row.name for row in first.tried] == [ALL_EDGES, NO_EDGES, BASELINE]
+    seen = []
+    second = choose(graph, keep=0.25, candidates=FEW, resume=file, progress=lambda *step: seen.append(step), **masks)
+    assert (
+        second.finished and seen[-1] == (5, 5, "") and [step[2] for step in seen[:3]] == [ALL_EDGES, NO_EDGES, BASELINE]
+    )
+    monkeypatch.setattr("lsprune.chooser.probe.Probe", None)  # nothing is probed again
+    third = choose(graph, keep=0.25, candidates=FEW, resume=file, **masks)
+    assert [row.score for row in third.tried] == pytest.approx([row.score for row in second.tried])
+    assert third.name == second.name and third.reason == second.reason
+
+
+def test_trials_of_another_graph_or_seed_are_not_taken(tmp_path):
+    graph = labelled_graph(nodes=300)
+    masks, _ = thirds(graph)
+    file = tmp_path / "trials.jsonl"
+    choose(graph, keep=0.25, candidates=FEW, resume=file, **masks)
+    lines = len(file.read_text().splitlines())
+    choose(labelled_graph(nodes=300, seed=1), keep=0.25, candidates=FEW, resume=file, **masks)
+    assert len(file.read_text().splitlines()) == 2 * lines
+    choose(graph, keep=0.25, candidates=FEW, resume=file, seed=1, **masks)
+    assert len(file.read_text().splitlines()) == 3 * lines
+
+
+def test_labels_of_graphs_choose_among_pruners_without_labels():
+    rng = np.random.default_rng(0)
+    sizes = np.full(90, 6)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    ends = np.stack([ptr[:-1, None] + rng.integers(0, 6, (90, 12)), ptr[:-1, None] + rng.integers(0, 6, (90, 12))])
+    graph = Graph.from_edges(ends.reshape(2, -1), x=rng.normal(size=(540, 3)).astype(np.float32), ptr=ptr)
+    choice = choose(graph, keep=0.5, y=rng.normal(size=90).astype(np.float32))
+    assert choice.metric.startswith("minus") and not any("labels" in row.name for row in choice.tried)
+
+
+def test_a_choice_is_saved_as_its_pruner_and_told_as_json(tmp_path):
+    graph = labelled_graph(nodes=300)
+    masks, _ = thirds(graph)
+    choice = choose(graph, keep=0.25, candidates=FEW, **masks)
+    choice.save(tmp_path / "choice.npz")
+    assert np.array_equal(lsprune.load(tmp_path / "choice.npz").mask(graph), choice.pruner.mask(graph))
+    told = json.loads(json.dumps(choice.to_dict(), allow_nan=False))
+    assert told["name"] == choice.name and [row["name"] for row in told["tried"]][:3] == [ALL_EDGES, NO_EDGES, BASELINE]
+    assert str(choice).count("\n") == len(choice.tried) + 1 and choice.reason in str(choice)
+
+
+def test_all_our_candidates_run():
+    graph = labelled_graph(nodes=120)
+    masks, _ = thirds(graph)
+    choice = choose(graph, keep=0.25, **masks)
+    assert [row.name for row in choice.tried[2:]] == [candidate.name for candidate in CANDIDATES]
+    assert len({row.edges for row in choice.tried[2:]}) == 1  # exactly the same number of edges
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"keep": 0.1, "seed": 1.5}, "seed"),
+        ({"keep": 0.1, "seconds": -1}, "seconds"),
+        ({"keep": 0.1, "candidates": {}}, "at least one"),
+        ({"keep": 0.1, "candidates": {"a": 3}}, "candidates must be pruners"),
+        ({"keep": 0.1, "candidates": {"a": LSP(k=1, hash="identity").fit(np.zeros((2, 0), int))}}, "not fitted"),
+        ({}, "exactly one"),
+    ],
+)
+def test_bad_options_are_refused(options, words):
+    with pytest.raises(OptionError, match=words):
+        choose(labelled_graph(nodes=60), **options)
+
+
+def test_two_kinds_of_nodes_are_refused():
+    graph = Graph.from_edges(np.array([[0, 1], [0, 0]]), num_nodes=(2, 1))
+    with pytest.raises(OptionError, match="one kind of nodes"):
+        choose(graph, keep=0.5)
+
+
+def test_own_candidates_come_after_the_baseline():
+    graph = labelled_graph(nodes=300)
+    masks, _ = thirds(graph)
+    choice = choose(graph, keep=0.25, candidates={"mine": LocalRandom(k=3, seed=4)}, **masks)
+    assert [row.name for row in choice.tried[2:]] == [BASELINE, "mine"]

@@ -1,0 +1,63 @@
+"""What is picked, and what is said of it, follows from the paired scores of the judged nodes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lsprune.chooser.candidates import BASELINE
+from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
+from lsprune.chooser.scores import Scores
+from lsprune.chooser.trials import ALL_EDGES, NO_EDGES
+
+
+def scores(*values):
+    return Scores(np.array(values, float), np.array(values, float))
+
+
+def test_the_recommended_candidate_stays_unless_another_is_clearly_better():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 1, (3, 400))
+
+    def results(gain):
+        arrays = noise + np.array([[0.0], [0.0], [gain]])
+        return {
+            (name, 0.1): (Scores(row, row), 1, 0.0)
+            for name, row in zip(("random", "ours", "other"), arrays, strict=True)
+        }
+
+    assert best_at(0.1, results(0.05), ["random", "ours", "other"]) == "ours"
+    assert best_at(0.1, results(1.0), ["random", "ours", "other"]) == "other"
+
+
+def test_lossless_is_within_half_a_point_and_not_clearly_worse():
+    whole = scores(*[1, 0] * 500)
+    assert is_lossless(whole, whole)
+    assert is_lossless(scores(*[1, 0] * 498, 0, 0, 0, 1), whole)
+    assert not is_lossless(scores(*[1, 0] * 490, *[0, 0] * 10), whole)
+
+
+def table(**means):
+    rng = np.random.default_rng(0)
+    draws = rng.random(500)
+    names = {"base": (BASELINE, 0.1), "ours": ("ours", 0.1), "whole": (ALL_EDGES, 1.0), "none": (NO_EDGES, 0.0)}
+    return {names[key]: (scores(*(draws < mean)), 7, 0.5) for key, mean in means.items()}
+
+
+def test_rows_are_paired_differences_to_the_baseline():
+    results = table(base=0.5, ours=0.6, whole=0.9, none=0.2)
+    row = table_row(("ours", 0.1), results)
+    gain = results["ours", 0.1][0].hits - results[BASELINE, 0.1][0].hits
+    assert row.gain == pytest.approx(gain.mean())
+    assert (row.high - row.low) / 2 == pytest.approx(1.96 * gain.std(ddof=1) / math.sqrt(500))
+    assert math.isnan(table_row((ALL_EDGES, 1.0), results).gain) and row.edges == 7
+
+
+def test_the_reason_names_what_matters():
+    text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "classes")
+    for words in ("ours at 10 %", "accuracy", BASELINE, ALL_EDGES, NO_EDGES):
+        assert words in text
+    assert "do not clearly help" not in text
+    assert "do not clearly help" in reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.3, none=0.3), "classes")

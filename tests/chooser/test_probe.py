@@ -1,0 +1,113 @@
+"""A probe prefers graphs whose edges tell the labels, and its scores are those of a plain ridge regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from labelled_graphs import labelled_graph
+from scipy import sparse
+
+from lsprune import Graph
+from lsprune.chooser.known_labels import known_labels
+from lsprune.chooser.probe import MAX_COLUMNS, Probe, ridge
+
+NOTHING = {"y": None, "train_mask": None, "val_mask": None}
+
+
+def probe_of(graph, **given):
+    return Probe(graph, known_labels(graph, graph, {**NOTHING, **given}, 0), 0)
+
+
+def score(probe, mask):
+    return probe.score((mask, mask))
+
+
+def test_edges_within_a_class_are_better_than_all_and_these_better_than_wrong_ones():
+    graph = labelled_graph(nodes=400)
+    source, target = graph.ends()
+    same = graph.y[source] == graph.y[target]
+    probe = probe_of(graph)
+    right, every, wrong = (score(probe, mask) for mask in (same, np.ones_like(same), ~same))
+    for field in ("hits", "closeness"):
+        assert getattr(right, field).mean() > getattr(every, field).mean() + 0.02
+        assert getattr(every, field).mean() > getattr(wrong, field).mean()
+
+
+def test_each_round_has_its_own_mask():
+    graph = labelled_graph()
+    source, target = graph.ends()
+    same = graph.y[source] == graph.y[target]
+    probe = probe_of(graph)
+    good, bad, mixed = (probe.score(pair).closeness.mean() for pair in ((same, same), (~same, ~same), (same, ~same)))
+    assert bad < mixed < good
+
+
+def test_ridge_is_the_textbook_formula():
+    rng = np.random.default_rng(0)
+    rows, weights = rng.normal(size=(300, 7)).astype(np.float32), rng.normal(size=(7, 2)).astype(np.float32)
+    targets = rows @ weights + 3
+    new = rng.normal(size=(20, 7)).astype(np.float32)
+    assert np.abs(ridge(rows, targets)(new) - (new @ weights + 3)).max() < 0.05
+
+
+def test_features_are_means_over_the_kept_neighbours():
+    graph = Graph.from_edges(np.array([[1, 2, 0, 0], [0, 0, 1, 0]]), x=np.eye(3, dtype=np.float32), y=np.zeros(3))
+    probe = object.__new__(Probe)
+    probe.graph, probe.rows, probe.edge_rows = graph, np.eye(3, dtype=np.float32), None
+    probe.source, probe.target = graph.ends()
+    probe._of_items = lambda rows: rows
+    once = probe.features(np.ones(4, bool))[:, 3:6]
+    assert np.allclose(once, [[0, 0.5, 0.5], [1, 0, 0], [0, 0, 0]])  # the self-loop is no neighbour
+    assert np.allclose(probe.features(np.array([True, False, False, True]))[:, 3:6], [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "wide", "category"])
+def test_all_kinds_of_attributes(kind):
+    graph = labelled_graph(nodes=300)
+    x = np.asarray(graph.x)
+    if kind == "wide":
+        x = x @ np.random.default_rng(0).normal(size=(8, MAX_COLUMNS + 40)).astype(np.float32)
+    if kind == "category":
+        x = x[:, :3].argmax(1)
+    ends = np.stack(graph.ends())
+    other = Graph.from_edges(ends, x=sparse.csr_array(x) if kind == "sparse" else x, y=graph.y)
+    source, target = graph.ends()
+    same = graph.y[source] == graph.y[target]
+    probe = probe_of(other)
+    assert score(probe, same).hits.mean() > score(probe, ~same).hits.mean() + 0.1
+
+
+def test_edge_attributes_count():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    target = np.repeat(np.arange(200), 4)
+    graph = Graph.from_edges(
+        np.stack([rng.integers(0, 200, 800), target]), x=rng.normal(size=(200, 2)).astype(np.float32), y=y,
+        edge_attr=(y[target] + rng.normal(0, 0.1, 800)).astype(np.float32)[:, None],
+    )  # fmt: skip
+    probe = probe_of(graph)
+    assert score(probe, np.ones(800, bool)).hits.mean() > score(probe, np.zeros(800, bool)).hits.mean() + 0.2
+
+
+def test_labels_of_whole_graphs():
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(4, 9, 120)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    target = np.arange(ptr[-1])
+    source = np.maximum(target - 1, np.repeat(ptr[:-1], sizes))
+    kinds = rng.integers(0, 3, ptr[-1])
+    pairs = (kinds[source] == kinds[target]) & (source != target)
+    y = np.add.reduceat(pairs, ptr[:-1]) / sizes
+    graph = Graph.from_edges(np.stack([source, target]), x=kinds, ptr=ptr)
+    probe = probe_of(graph, y=y.astype(np.float32))
+    every, none = (score(probe, np.full(target.size, flag)) for flag in (True, False))
+    assert every.hits.mean() > none.hits.mean() + 0.02  # minus an error
+    assert every.closeness.mean() > none.closeness.mean()
+
+
+def test_several_labels_a_node():
+    graph = labelled_graph(nodes=300)
+    probe = probe_of(graph, y=np.eye(3)[graph.y])
+    source, target = graph.ends()
+    same = graph.y[source] == graph.y[target]
+    assert 0 <= score(probe, ~same).hits.mean() < score(probe, same).hits.mean() <= 1

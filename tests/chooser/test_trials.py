@@ -1,0 +1,60 @@
+"""A trial is the score of what a candidate keeps; what candidates share is learned once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from labelled_graphs import labelled_graph
+
+from lsprune import LSP
+from lsprune.baselines.top_weight import TopWeight
+from lsprune.chooser.candidates import CANDIDATES, Candidate
+from lsprune.chooser.known_labels import known_labels
+from lsprune.chooser.probe import Probe
+from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Step, Trials, plan_trials
+
+GIVEN = {"y": None, "train_mask": None, "val_mask": None}
+
+
+@pytest.fixture
+def trials():
+    graph = labelled_graph()
+    return Trials(graph, known_labels(graph, graph, GIVEN, 0), 0, None)
+
+
+def test_the_plan_begins_with_all_and_no_edges(trials):
+    plan = plan_trials(CANDIDATES, trials.graph, trials.labels, (0.1, 0.5))
+    assert [(step.name, step.keep) for step in plan[:4]] == [
+        (ALL_EDGES, 1.0), (NO_EDGES, 0.0), (CANDIDATES[0].name, 0.1), (CANDIDATES[0].name, 0.5),
+    ]  # fmt: skip
+    assert len(plan) == 2 + 2 * len(CANDIDATES)
+
+
+def test_a_teacher_never_sees_the_labels_that_the_probe_is_trained_on(trials):
+    candidate = Candidate("labels", TopWeight(k=1, weights="labels"))
+    masks = []
+    for chosen in trials.labels.rounds:
+        graph = labelled_graph(y=trials.labels.as_y(240), train_mask=chosen.teaching)
+        masks.append(candidate.at(0.25, 0).fit(graph).mask(graph))
+    expected = Probe(trials.graph, trials.labels, 0).score((masks[0], masks[1]))
+    scores, kept = trials.run(Step("labels", 0.25, candidate))
+    assert np.array_equal(scores.closeness, expected.closeness) and kept == masks[0].sum()
+    assert not np.array_equal(*masks)
+
+
+@pytest.mark.parametrize("weights", ["labels:2*jaccard:0.5", "labels:power=3", "labels*similarity"])
+def test_what_was_learned_for_other_powers_or_shares_is_the_same(trials, weights):
+    trials.run(Step("labels", 0.25, Candidate("labels", TopWeight(k=1, weights="labels"))))
+    step = Step("other", 0.5, Candidate("other", TopWeight(k=1, weights=weights)))
+    shared, alone = trials.run(step), Trials(trials.graph, trials.labels, 0, None).run(step)
+    assert np.array_equal(shared[0].closeness, alone[0].closeness)
+
+
+def test_what_depends_on_the_share_is_chosen_for_each(trials, monkeypatch):
+    shares = []
+    fit = LSP.fit
+    monkeypatch.setattr(LSP, "fit", lambda self, *a, **k: shares.append(self.keep) or fit(self, *a, **k))
+    for candidate in (Candidate("auto", LSP.auto(keep=0.5)), Candidate("projection", LSP(keep=0.5))):
+        for share in (0.1, 0.5):
+            trials.run(Step(candidate.name, share, candidate))
+    assert shares == [0.1, 0.5, 0.1]
