@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from graphs import random_graph
-from lsprune import LSP, GraphError, LocalRandom, OptionError, prune
+from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, prune
 from lsprune.api import explain, mask
 from lsprune.errors import IsolatedWarning
+from lsprune.kernels import runtime
 
 
 def test_prune_keeps_the_masked_edges_and_gives_the_mask_on_request():
@@ -65,6 +66,28 @@ def test_weights_and_positions_of_the_kept_edges_come_with_them_on_request():
     np.testing.assert_allclose(sums, np.bincount(target, minlength=10), rtol=1e-6)
     with pytest.raises(OptionError, match="e_id.*a Graph"):
         prune(graph, LocalRandom(k=3), e_id=True)
+
+
+def test_unbiased_weights_are_those_of_the_pruner():
+    values = np.random.default_rng(0).random((40, 40))
+    matrix = pytest.importorskip("scipy.sparse").coo_array(np.where(values < 0.3, values, 0))
+    pruner = LSP(k=3, hash="identity", weights="degree", select="bottom")
+    small, kept = prune(matrix, pruner, rescale="unbiased", return_mask=True)
+    graph = Graph.from_edges(np.stack([matrix.row, matrix.col]), num_nodes=40)
+    factors = pruner.unbiased_factors(graph, kept, runtime(1))
+    np.testing.assert_allclose(small.data, (matrix.data * factors)[kept])
+    assert factors.max() > 2
+
+
+@pytest.mark.parametrize("rescale", ["biased", 1, None])
+def test_rescale_must_be_known(rescale):
+    with pytest.raises(OptionError, match="rescale must be one of False, True, 'unbiased'"):
+        prune(random_graph(0), LocalRandom(k=3), rescale=rescale)
+
+
+def test_unbiased_weights_are_refused_before_anything_is_pruned():
+    with pytest.raises(OptionError, match=r'rescale="unbiased" is not possible with LSP\(k=2\): .*convex hull'):
+        prune(random_graph(0, dim=0), LSP(k=2), rescale="unbiased")  # it lacks the attributes too
 
 
 def test_mask_and_explain_are_those_of_the_pruner():

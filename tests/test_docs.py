@@ -52,7 +52,7 @@ def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
 
 def recipes() -> Iterator[Any]:
     """Every section with Python in it, as (language, code) in order: blocks of a section build on each other."""
-    for name in ("index.md", "cookbook.md"):
+    for name in ("index.md", "cookbook.md", "theory.md", "weights.md"):
         for section in re.split(r"^## ", (DOCS / name).read_text(), flags=re.MULTILINE)[1:]:
             found = [(kind, code) for kind, code in BLOCK.findall(section) if kind in ("python", "console")]
             if any(kind == "python" for kind, _ in found):

@@ -78,6 +78,7 @@ def test_options_are_passed_on():
 def test_repr_shows_what_differs_from_the_defaults():
     assert repr(Prune(HALF)) == "Prune(LSP(keep=0.5))"
     assert repr(Prune(HALF, e_id=True, threads=2)) == f"Prune({HALF!r}, e_id=True, threads=2)"
+    assert repr(Prune(HALF, rescale="unbiased")) == f"Prune({HALF!r}, rescale='unbiased')"
     assert repr(Prune({LIKES: HALF})) == f"Prune({{{LIKES!r}: {HALF!r}}})"
 
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from lsprune import adapters
 from lsprune.adapters.base import Kept
+from lsprune.checks import check_choice
 from lsprune.errors import IsolatedWarning, warn
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
@@ -19,8 +22,7 @@ from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import Pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.pruners.placement import own_arrays, where_it_is
-from lsprune.pruners.relations import Plan, relation_masks
-from lsprune.selection.rescale import owner_factors
+from lsprune.pruners.relations import Plan, relation_factors, relation_masks
 
 
 def prune(
@@ -29,7 +31,7 @@ def prune(
     *,
     return_mask: bool = False,
     e_id: bool = False,
-    rescale: bool = False,
+    rescale: bool | Literal["unbiased"] = False,
     reverse: Mapping[Any, Any] | None = None,
     threads: int | None = None,
     executor: str | None = None,
@@ -42,7 +44,10 @@ def prune(
         pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
         return_mask: return `(pruned, mask)`.
         e_id: put the positions of the kept edges on the result as `e_id`.
-        rescale: multiply edge weights by degree / kept of their owner, so that sums keep their size.
+        rescale: multiply edge weights, so that sums over neighbours keep their size. True: by degree / kept of the
+            owner, for every pruner; biased where pruners prefer some edges. "unbiased": by one over the chance that
+            the edge was kept, so that sums are right on average over seeds; an OptionError says where that is not
+            possible (docs/theory.md). It makes the keys a second time.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores.
         executor: "cpu", "gpu" or "reference"; the same mask whichever. Default: "gpu" for a graph on a GPU, so that no
@@ -56,16 +61,13 @@ def prune(
     """
     adapter = adapters.find(data)
     pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
+    _check_rescale(rescale, pruners)
 
     def pruned(graphs: Mapping[Any, Graph], run: Runtime) -> Any:
         run = replace(run, waiting=[])  # a device need not be waited for before the result is built
         results = relation_masks(graphs, pruner, reverse or {}, run)
         masks = own_arrays(adapter, data, results.masks)
-        factors = {
-            key: owner_factors(graphs[key], mask, *results.rules[key])
-            for key, mask in (results.masks.items() if rescale else ())
-        }
-        weights = own_arrays(adapter, data, factors)
+        weights = own_arrays(adapter, data, relation_factors(graphs, results, rescale, run))
         kept = {
             key: Kept(mask=mask, weight=weights.get(key), e_id=e_id, count=results.kept.get(key))
             for key, mask in masks.items()
@@ -87,6 +89,14 @@ def mask(data: Any, pruner: Pruner, *, threads: int | None = None, executor: str
 def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None) -> Explanation:
     """Explain why each edge that `node` owns was kept or removed; print the result."""
     return pruner.explain(data, node, threads=threads)
+
+
+def _check_rescale(rescale: Any, pruners: list[Pruner]) -> None:
+    """Raise OptionError for an unknown value, and for pruners that are known to have no unbiased factors."""
+    check_choice("rescale", bool(rescale) if isinstance(rescale, np.bool_) else rescale, (False, True, "unbiased"))
+    for pruner in pruners if rescale == "unbiased" else ():
+        if isinstance(pruner, Pruner):
+            pruner.refuse_biased()
 
 
 def _warn_isolated(nodes: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from lsprune.api import prune
 from lsprune.errors import MissingDependency
@@ -23,7 +23,7 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     Args:
         pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
         e_id: put the positions of the kept edges on the result as `e_id`.
-        rescale: weight the kept edges so that sums over neighbours keep their size.
+        rescale: weight the kept edges so that sums over neighbours keep their size: True or "unbiased", see `prune`.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.
         threads: default LSPRUNE_THREADS, else all cores; 1 in the worker of a loader, as in torch itself.
 
@@ -38,7 +38,7 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     pruner: Any
     _: KW_ONLY
     e_id: bool = False
-    rescale: bool = False
+    rescale: bool | Literal["unbiased"] = False
     reverse: Any = None
     threads: int | None = None
 
@@ -48,6 +48,6 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
 
     def __repr__(self) -> str:
         options = {"e_id": self.e_id, "rescale": self.rescale, "reverse": self.reverse, "threads": self.threads}
-        changed = "".join(f", {name}={value}" for name, value in options.items() if value not in (False, None))
+        changed = "".join(f", {name}={value!r}" for name, value in options.items() if value not in (False, None))
         pruner = dict(self.pruner) if isinstance(self.pruner, Mapping) else self.pruner
         return f"{type(self).__name__}({pruner!r}{changed})"

@@ -93,7 +93,7 @@ def test_masks_come_as_they_are_and_no_entry_means_whole(data: object) -> None:
 def test_weights_and_ids_have_no_place() -> None:
     weight = np.ones(5, np.float32)
     for data in (EDGES, Graph.from_edges(EDGES)):
-        with pytest.raises(OptionError, match="rescale=True needs a place for edge weights"):
+        with pytest.raises(OptionError, match="rescale needs a place for edge weights"):
             rebuilt(data, weight=weight)
     with pytest.raises(OptionError, match="return_mask=True"):
         rebuilt(EDGES, e_id=True)

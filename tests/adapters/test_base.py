@@ -46,7 +46,7 @@ def test_what_an_object_has_no_place_for_is_refused():
     mask = np.array([True])
     Kept(mask=mask).refuse_weight("a thing")
     Kept(mask=mask).refuse_e_id("a thing")
-    with pytest.raises(OptionError, match="rescale=True needs a place for edge weights, and a thing has none"):
+    with pytest.raises(OptionError, match="rescale needs a place for edge weights, and a thing has none"):
         Kept(mask=mask, weight=np.ones(1, np.float32)).refuse_weight("a thing")
     with pytest.raises(OptionError, match="e_id=True needs a place for edge ids, and a thing has none"):
         Kept(mask=mask, e_id=True).refuse_e_id("a thing")

@@ -6,7 +6,14 @@ import numpy as np
 
 from lsprune.kernels import runtime
 from lsprune.numeric.random_numbers import draw
-from lsprune.numeric.weighted_sampling import log2, log_times
+from lsprune.numeric.weighted_sampling import (
+    FRACTION_BITS,
+    LOG_KEY_BITS,
+    LOG_KEY_UNIT,
+    inverse_chances,
+    log2,
+    log_times,
+)
 
 
 def test_the_logarithm_is_right():
@@ -33,3 +40,21 @@ def test_no_draw_is_too_small_or_too_large():
     last, first = log_times(ends, np.zeros(2, np.int64), runtime(1)).tolist()
     assert 0 <= first <= 1 << 32
     assert last == 38 << 32  # -log2(2^-64) = 2^6, in units of 2^-32
+
+
+def test_the_chance_of_a_key_below_a_limit_is_how_often_it_is():
+    draws = draw(3, 2, np.arange(1_000_000))
+    keys = log_times(draws, np.zeros(1, np.int64), runtime(1)) >> (FRACTION_BITS - LOG_KEY_BITS)
+    for limit in (16, 26, 30, 32, 33, 34):
+        whole = limit * LOG_KEY_UNIT + 12345
+        chance = 1 / float(inverse_chances(np.array([whole]), LOG_KEY_UNIT)[0])
+        assert abs((keys < whole).mean() - chance) <= 3 * (chance * (1 - chance) / keys.size) ** 0.5
+
+
+def test_chances_are_those_of_the_rounded_keys():
+    """Keys are logarithms of whole numbers: below log2(2.5) are those of 1 and 2."""
+    one = 2.0**-32 * math.log(2)  # the chance of the first, nearly
+    limits = (np.log2([1.5, 2, 2.5, 3.5]) * 2.0**32).astype(np.int64)
+    np.testing.assert_allclose(inverse_chances(limits, 1 << 32) * one, [1, 1, 1 / 2, 1 / 3], rtol=1e-6)
+    assert inverse_chances(np.array([10**6]), 1).tolist() == [1]
+    assert inverse_chances(np.array([0]), 1).dtype == np.float32

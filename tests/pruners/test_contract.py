@@ -17,6 +17,7 @@ from lsprune import (
     Guarded,
     LocalRandom,
     NoEdges,
+    OptionError,
     Projection,
     Random,
     adapters,
@@ -24,6 +25,7 @@ from lsprune import (
 )
 from lsprune.baselines import Cosine, TopWeight
 from lsprune.kernels import executors, runtime
+from lsprune.pruners import PaperLSP
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection import owners
 
@@ -319,3 +321,51 @@ def test_parallel_edges_are_edges_of_their_own():
     for k in range(5):
         assert LSP(k=k).mask(graph).sum() == min(k, 4)
         assert LocalRandom(k=k).mask(graph).sum() == min(k, 4)
+
+
+@every_pruner
+def test_unbiased_factors_are_given_or_refused_with_a_reason(pruner):
+    ends = np.unique(random_graph(1, nodes=12, edges=90).ends(), axis=1)
+    graph = random_graph(1, nodes=12, edges=ends.shape[1], edge_dim=1)
+    graph = Graph.from_edges(ends, x=graph.x, edge_attr=np.abs(graph.edge_attr) + 1, num_nodes=12)
+    run = runtime(1)
+    mask = pruner.mask_graph(graph, run).mask
+    try:
+        factors = pruner.unbiased_factors(graph, mask, run)
+    except OptionError as error:
+        assert 'rescale="unbiased"' in str(error)
+        assert "rescale=True" in str(error)
+    else:
+        assert pruner.unbiased_problem == ""
+        assert factors.dtype == np.float32
+        assert (factors >= 1).all()
+        assert (factors[mask] > 1).any() or mask.all()
+
+
+def test_who_has_unbiased_factors():
+    """Others must say why not: a new pruner or family is not here until its factors are tested."""
+    pruners = {type(p).name for p in ALL_PRUNERS if not isinstance(p, LSP) and not p.unbiased_problem}
+    assert pruners == {"random", "local-random", "dspar"}
+    families = {name for name, family in FAMILIES.items() if not family().unbiased_problem}
+    assert families == {"identity", "auto"}
+    assert "promises" in Guarded(pruner=LocalRandom(k=3)).unbiased_problem
+    assert "several steps" in PaperLSP(k=3, hash="identity", replace=True).unbiased_problem
+    assert 'select="bottom"' in LSP(k=3, hash="identity", weights="degree").unbiased_problem
+    assert "convex hull" in LSP(k=3).unbiased_problem
+    assert "outermost bin" in LSP(k=3, hash="projection:l=1").unbiased_problem
+    assert "draws nothing" in LSP(k=3, hash="constant", weights="degree", select="bottom").unbiased_problem
+    assert "share a code" in LSP(k=3, hash="codebook", select="bottom").unbiased_problem
+
+
+def test_unbiased_factors_of_what_fit_chooses():
+    graph = random_graph(1, nodes=12, edges=40)
+    graph = Graph.from_edges(np.unique(graph.ends(), axis=1), x=graph.x, num_nodes=12)
+    run = runtime(1)
+    chosen = LSP(k=2, hash="auto")
+    with pytest.raises(OptionError, match='rescale="unbiased" is not possible'):
+        chosen.unbiased_factors(graph, chosen.mask_graph(graph, run).mask, run)
+    learns = LSP(k=2, hash="identity", weights="similarity", select="bottom")
+    mask, fitted = learns.mask_graph(graph, run).mask, learns.fit(graph)
+    expected = fitted.unbiased_factors(graph, fitted.mask_graph(graph, run).mask, run)
+    np.testing.assert_array_equal(learns.unbiased_factors(graph, mask, run), expected)
+    assert expected.max() > 1

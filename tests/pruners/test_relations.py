@@ -10,7 +10,7 @@ from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, Random, pr
 from lsprune.errors import SymmetryWarning
 from lsprune.kernels import runtime
 from lsprune.pruners import relations as relations_module
-from lsprune.pruners.relations import is_undirected, relation_masks, transposed
+from lsprune.pruners.relations import is_undirected, relation_factors, relation_masks, transposed
 from lsprune.selection.rescale import owner_factors
 
 RUN = runtime(2)
@@ -122,3 +122,20 @@ def test_bad_plans_are_named():
         prune(random_graph(0), {LIKES: LSP(k=1)})
     with pytest.raises(GraphError, match="must hold the same edges in opposite directions"):
         transposed(graphs[LIKES], np.ones(40, bool), graphs[LIKES], "these")
+
+
+@pytest.mark.parametrize("rescale", [True, "unbiased"])
+def test_factors_of_a_reverse_relation_are_those_of_the_relation(rescale):
+    source, target = np.unique(np.random.default_rng(0).integers(0, 9, (2, 60)), axis=1)
+    order = np.random.default_rng(1).permutation(source.size)
+    graphs = {
+        LIKES: Graph.from_edges((source, target), num_nodes=(9, 9)),
+        LIKED_BY: Graph.from_edges((target[order], source[order]), num_nodes=(9, 9)),
+    }
+    pruner = LSP(k=2, hash="identity", weights="degree", select="bottom")
+    found = relation_masks(graphs, pruner, {}, RUN)
+    factors = relation_factors(graphs, found, rescale, RUN)
+    kept = found.masks[LIKES]
+    np.testing.assert_array_equal(factors[LIKED_BY][found.masks[LIKED_BY]], factors[LIKES][order][kept[order]])
+    assert np.unique(factors[LIKES]).size > 3
+    assert relation_factors(graphs, found, False, RUN) == {}

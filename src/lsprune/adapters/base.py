@@ -18,7 +18,7 @@ class Kept:
     """What to keep of one relation, aligned with the edges of the `Graph` that the adapter returned."""
 
     mask: Array  # [E] bool, True = kept; a tensor for graphs on a device
-    weight: Array | None = None  # [E] float32: factors for the edge weights (`rescale=True`), or None
+    weight: Array | None = None  # [E] float32: factors for the edge weights (`rescale`), or None
     e_id: bool = False  # whether to store the positions of the kept edges on the result
     count: int | None = None  # number of edges that the mask keeps, where that is known
 
@@ -26,7 +26,7 @@ class Kept:
         """Raise OptionError if there are weights: for kinds of objects without edge weights."""
         if self.weight is not None:
             raise OptionError(
-                f"rescale=True needs a place for edge weights, and {kind} has none; "
+                f"rescale needs a place for edge weights, and {kind} has none; "
                 "use a scipy.sparse matrix, a NetworkX graph or a PyG object"
             )
 

@@ -15,6 +15,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, check_row, plain
 from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
+from lsprune.pruners.contract import SAME_EDGES
 from lsprune.selection.choose import KeySource
 
 _BLOCK_ROWS = 1 << 11  # rows a thread takes at a time
@@ -35,6 +36,7 @@ class Cosine(LocalPruner):
 
     name: ClassVar[str] = "cosine"
     about: ClassVar[str] = "the k neighbours per owner with the most similar attributes (cosine)"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
     def needs(self) -> Needs:

@@ -12,6 +12,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
+from lsprune.pruners.contract import SAME_EDGES
 from lsprune.selection.choose import KeySource
 
 
@@ -27,6 +28,7 @@ class LowDegree(LocalPruner):
 
     name: ClassVar[str] = "low-degree"
     about: ClassVar[str] = "the k neighbours per owner with the smallest degree"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
     def needs(self) -> Needs:
@@ -51,6 +53,7 @@ class LocalDegree(LocalPruner):
 
     name: ClassVar[str] = "local-degree"
     about: ClassVar[str] = "the k neighbours per owner with the largest degree"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
     def needs(self) -> Needs:

@@ -22,7 +22,7 @@ class DSpar(GlobalPruner):
 
     The degree of a node counts its edges in both directions, so that an undirected edge counts twice, which does not
     change the probabilities. The paper samples with replacement and reweights the edges it keeps; here an edge is kept
-    once, and `prune(rescale=True)` reweights.
+    once, and `prune(rescale="unbiased")` reweights.
 
     Args:
         keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
@@ -34,6 +34,8 @@ class DSpar(GlobalPruner):
 
     name: ClassVar[str] = "dspar"
     about: ClassVar[str] = "a random share of all edges, weighted by 1/degree + 1/degree of the two ends (DSpar)"
+    unbiased_problem: ClassVar[str] = ""
+    weighted: ClassVar[bool] = True
 
     @property
     def needs(self) -> Needs:

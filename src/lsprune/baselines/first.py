@@ -12,6 +12,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.pruners import LocalPruner
+from lsprune.pruners.contract import SAME_EDGES
 from lsprune.selection.choose import KeySource
 
 
@@ -25,6 +26,7 @@ class First(LocalPruner):
 
     name: ClassVar[str] = "first"
     about: ClassVar[str] = "the first k edges per owner in the caller's order"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
     def needs(self) -> Needs:

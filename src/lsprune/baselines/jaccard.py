@@ -17,6 +17,7 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import MINHASH, draw, is_tensor
 from lsprune.pruners import LocalPruner
+from lsprune.pruners.contract import SAME_EDGES
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 
@@ -41,6 +42,7 @@ class Jaccard(LocalPruner):
 
     name: ClassVar[str] = "jaccard"
     about: ClassVar[str] = "the k neighbours per owner that share most neighbours with it (L-Spar)"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     hashes: int = 64
     exact: bool = False

@@ -27,6 +27,7 @@ class LocalRandom(LocalPruner):
 
     name: ClassVar[str] = "local-random"
     about: ClassVar[str] = "k random neighbours per owner"
+    unbiased_problem: ClassVar[str] = ""
 
     @property
     def needs(self) -> Needs:

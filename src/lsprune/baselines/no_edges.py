@@ -27,6 +27,7 @@ class NoEdges(Pruner):
 
     name: ClassVar[str] = "no-edges"
     about: ClassVar[str] = "no edges at all: shows whether topology matters"
+    unbiased_problem: ClassVar[str] = "it keeps no edges"
     side: ClassVar[str] = "in"
     symmetric: ClassVar[str | None] = "union"  # both directions of an edge are removed
 

@@ -26,6 +26,7 @@ class Random(GlobalPruner):
 
     name: ClassVar[str] = "random"
     about: ClassVar[str] = "an exact random share of all edges"
+    unbiased_problem: ClassVar[str] = ""
 
     @property
     def needs(self) -> Needs:

@@ -19,7 +19,7 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import is_tensor
 from lsprune.pruners import LSP, LocalPruner, PerOwner, Pruner, load
-from lsprune.pruners.contract import ScaleOf
+from lsprune.pruners.contract import SAME_EDGES, ScaleOf
 from lsprune.selection.choose import KeySource
 from lsprune.selection.rules import SelectionRules
 from lsprune.weights import Weight, weight
@@ -46,6 +46,7 @@ class TopWeight(LocalPruner):
 
     name: ClassVar[str] = "top-weight"
     about: ClassVar[str] = "the k edges per owner with the largest weight (a column of edge_attr, or an edge weight)"
+    unbiased_problem: ClassVar[str] = SAME_EDGES
 
     column: int | None = None
     weights: Weight | str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import torch
@@ -16,9 +17,11 @@ from lsprune.device.pairs import lexsort, pair_up
 from lsprune.graph import oriented
 from lsprune.kernels import Runtime
 from lsprune.kernels.gpu.splitmix import signed
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, log_times
 from lsprune.selection.items import Items
 from lsprune.selection.mask import Outcome
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
+from lsprune.selection.unbiased import Draws
 
 GlobalPruner = Any  # `pruners.global_pruner.GlobalPruner`, which stands after this
 
@@ -55,6 +58,23 @@ def _chosen(pruner: GlobalPruner, graph: DeviceGraph, source: Tensor, target: Te
     counts = _counts(pruner, graph, source, target, of_pair, graphs, pairs.count)
     kept = smallest(cast(Any, pruner.keys(graph, items, runtime)), cast(Any, items.draw), of_pair, counts)
     return kept[pairs.of_slot]
+
+
+def edge_draws(pruner: GlobalPruner, graph: DeviceGraph, runtime: Runtime) -> Draws:
+    """Return what was drawn for the edges that take part; see `GlobalPruner.unbiased_factors`."""
+    source, target = (cast(Any, end).long() for end in graph.ends())
+    all_count = loops_count(pruner.self_loops, bipartite=graph.bipartite)
+    edge = (torch.ones_like(source, dtype=torch.bool) if all_count else source != target).nonzero()[:, 0]
+    source, target = source[edge], target[edge]
+    member, graphs = which_graph(graph.target_ptr, graph.num_targets, pruner.pooled, graph.device)
+    pair = source * graph.num_targets + target
+    draws = Draws(*cast(Any, (edge, member[target], graphs, "graph", pair)))
+    if not pruner.weighted:
+        return draws
+    items = _items(pruner, graph, source, target, source, target)
+    none: Any = torch.zeros(1, dtype=torch.int64, device=graph.device)
+    keys, times = pruner.keys(graph, items, runtime), log_times(items.draw, none, runtime)
+    return replace(draws, keys=keys, offsets=keys - times, unit=EXACT_LOG_UNIT)
 
 
 def _items(

@@ -28,6 +28,7 @@ class Auto(Family):
     name: ClassVar[str] = "auto"
     about: ClassVar[str] = "chosen by fit: the family and attributes that are most stable under noise"
     chosen_by_fit: ClassVar[bool] = True
+    unbiased_problem: ClassVar[str] = ""  # known when `fit` has chosen
 
     noise: float = 0.3
 

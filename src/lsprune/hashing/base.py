@@ -112,6 +112,14 @@ class Family(ABC):
         return False
 
     @property
+    def unbiased_problem(self) -> str:
+        """Say why kept edges cannot be weighted so that sums are unbiased (`rescale="unbiased"`).
+
+        Empty if neighbours that differ have draws of their own, from `uniform`.
+        """
+        return f"different neighbours may share a code of hash {self.name}, and with it their draw"
+
+    @property
     def needs(self) -> Needs:
         """Say what the keys depend on besides attributes; with `key_table` they are computed once per neighbour."""
         return Needs(key_table=True, fit_bytes=LEARN_BYTES if self.learns else 0)

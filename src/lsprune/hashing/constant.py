@@ -22,6 +22,9 @@ class Constant(Family):
     name: ClassVar[str] = "constant"
     about: ClassVar[str] = "no hash: the edges of largest weight are kept; needs no attributes"
     needs_attributes: ClassVar[bool] = False
+    unbiased_problem: ClassVar[str] = (
+        "hash constant draws nothing: the same edges are kept with every seed, and no factor makes up for the others"
+    )
 
     @property
     def needs(self) -> Needs:

@@ -26,6 +26,7 @@ class Identity(Family):
     about: ClassVar[str] = "min-hash of the neighbour's id; needs no attributes"
     needs_attributes: ClassVar[bool] = False
     has_codes: ClassVar[bool] = True
+    unbiased_problem: ClassVar[str] = ""
 
     @property
     def needs(self) -> Needs:

@@ -52,6 +52,16 @@ class Projection(Family):
         """Return the standard deviation of a projection; 0 with bins or raw values, which cannot be weighted."""
         return spread_of(view) if self.l is None and view.normalised else 0
 
+    @property
+    def unbiased_problem(self) -> str:
+        """Say that some edges are never kept."""
+        if self.l is not None:
+            return "edges win by lying in the outermost bin of a projection, not by a draw of their own"
+        return (
+            "no unbiased estimator exists for a projection without bins: only edges on the outside of a neighbourhood "
+            "can win (vertices of the convex hull of its attributes, if one is kept); no factor makes up for the others"
+        )
+
     def uses(self, parts: Collection[str]) -> frozenset[str]:
         """Leave out the owner if there are no bins: it adds the same number to all keys of an owner."""
         return frozenset(parts) - ({"owner"} if self.l is None else set())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.checks import check_choice, check_count
+from lsprune.checks import check_choice, check_count, check_flag
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.adjacency import checked_mask, numbered_ends
 from lsprune.selection.csgraph import components
@@ -52,6 +52,7 @@ def quadratic_error(
     >>> quadratic_error(ring, np.ones(4, bool))
     Spectral(random_mean=0.0, random_max=0.0, lowest_mean=0.0, lowest_max=0.0)
     """
+    check_flag("rescale", rescale)
     check_count("vectors", vectors)
     check_count("lowest", lowest, 0)
     check_choice("side", side, SIDES)

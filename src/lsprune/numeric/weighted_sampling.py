@@ -8,6 +8,7 @@ platform's log.
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 
 import numpy as np
@@ -41,3 +42,19 @@ def log_times(draws: Array, log_weight: Array, runtime: Runtime) -> Array:
     minus_log = (64 << FRACTION_BITS) - log2(draws | one, runtime)  # at least 1: log2 is rounded down
     times: Array = log2(minus_log, runtime) - log_weight
     return times
+
+
+def inverse_chances(limits: Array, unit: int) -> Array:
+    """Return 1 / P(key < limit) as float32 for the key of an item of weight 1, whole numbers in 1 / unit.
+
+    The key is log2 of a whole number n: -log2 U in units of 2^-32, rounded up. It is below the limit if n is at most
+    the largest whole number below 2^limit, so the rounding of keys adds no bias.
+
+    >>> half = FRACTION_BITS * LOG_KEY_UNIT + 1  # n is at most 2^32 if U is at least a half
+    >>> round(float(inverse_chances(np.array([half]), LOG_KEY_UNIT)[0]), 4)
+    2.0
+    """
+    with np.errstate(over="ignore"):  # of a limit that every key is below
+        most = np.maximum(np.ceil(np.exp2(limits / unit)) - 1, 1)
+    chances = -np.expm1(most * (-math.log(2) / (1 << FRACTION_BITS)))
+    return np.asarray((1 / chances).astype(np.float32))

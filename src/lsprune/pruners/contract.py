@@ -32,7 +32,9 @@ from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
 from lsprune.selection.rules import SelectionRules
+from lsprune.selection.unbiased import owner_draws, refuse_pairs, unbiased_factors
 
+SAME_EDGES = "it keeps the same edges with every seed, and no factor makes up for the others"  # of an unbiased_problem
 ScaleOf = Callable[[str, Part, bool], Scale]  # (role, part, normalised) -> the scale of one part by itself
 
 
@@ -71,6 +73,28 @@ class Pruner(ABC):
     @abstractmethod
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Decide what to keep of a `Graph`."""
+
+    @property
+    def unbiased_problem(self) -> str:
+        """Say why kept edges cannot be weighted so that sums are unbiased; empty if `unbiased_factors` weights them."""
+        return f"{self.name} does not say how likely it keeps an edge"
+
+    def refuse_biased(self) -> None:
+        """Raise OptionError if kept edges cannot be weighted so that sums are unbiased."""
+        if self.unbiased_problem:
+            raise OptionError(
+                f'rescale="unbiased" is not possible with {self!r}: {self.unbiased_problem}; '
+                "rescale=True keeps sums at their size, but is biased"
+            )
+
+    def unbiased_factors(self, graph: Graph, mask: Array, runtime: Runtime) -> Array:
+        """Return a float32 factor for each edge that makes sums over the edges of `mask` unbiased.
+
+        Args:
+            mask: what `mask_graph` keeps of this graph.
+        """
+        self.refuse_biased()
+        raise NotImplementedError(f"{type(self).__name__} must define unbiased_factors, or say why not")
 
     def fit(
         self,
@@ -209,6 +233,11 @@ class PerOwner(Pruner):
         """Whether a step may take an edge that an earlier step took."""
         return False
 
+    @property
+    def weighted(self) -> bool:
+        """Whether some edges are drawn with larger chances than others."""
+        return False
+
     def functions_needed(self, steps: int) -> int:
         """Return how many functions' keys decide the first `steps` steps; 1 if one key orders the edges."""
         return 1
@@ -271,6 +300,15 @@ class PerOwner(Pruner):
         else:
             taken = choose(owned, quota, source, base, rules.seed, runtime, ranked=False)
         return owners_outcome(graph, owned, taken, rules.self_loops, runtime, quota)
+
+    def unbiased_factors(self, graph: Graph, mask: Array, runtime: Runtime) -> Array:
+        """Return one over the chance of each kept edge, given the draws of the owner's other edges."""
+        ready = self if self.is_fitted else self.fit_graph(graph, runtime)
+        ready.refuse_biased()
+        refuse_pairs(self.rules.symmetry(graph))
+        owned = group(graph, self.rules, runtime)
+        source = ready.key_source(graph, owned, runtime) if ready.weighted else None
+        return unbiased_factors(owner_draws(owned, source), mask)
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
         owned = group(graph, self.rules, run)

@@ -105,6 +105,16 @@ class FittedLSP(PerOwner):
         return self.options
 
     @property
+    def weighted(self) -> bool:
+        """Whether the pruner that was fitted has weights."""
+        return self.options.weighted
+
+    @property
+    def unbiased_problem(self) -> str:
+        """Say why kept edges cannot be weighted so that sums are unbiased; empty if they can."""
+        return self.options.unbiased_problem
+
+    @property
     def k(self) -> int | None:
         """The most edges an owner keeps, if that is the budget."""
         return self.options.k

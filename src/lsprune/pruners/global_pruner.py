@@ -5,12 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
+from typing import ClassVar
 
 import numpy as np
 
 from lsprune.graph import Array, Graph, oriented
 from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import EDGE, draw
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, log_times
 from lsprune.pruners.contract import BudgetedPruner
 from lsprune.selection.budget import target_count
 from lsprune.selection.items import Items, smallest
@@ -18,6 +20,7 @@ from lsprune.selection.mask import Outcome, outcome
 from lsprune.selection.owners import node_base, which_graph
 from lsprune.selection.pairs import pair_up
 from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
+from lsprune.selection.unbiased import Draws, refuse_pairs, unbiased_factors
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -28,6 +31,8 @@ class GlobalPruner(BudgetedPruner):
         keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
         side: whose degree `k` refers to. symmetric: "union" and "intersection" are the same, as pairs have no owner.
     """
+
+    weighted: ClassVar[bool] = False  # whether keys are `log_times` of the draws, with weights
 
     @abstractmethod
     def keys(self, graph: Graph, items: Items, runtime: Runtime) -> Array:
@@ -51,6 +56,29 @@ class GlobalPruner(BudgetedPruner):
             return outcome(graph, chosen, runtime)
         mask[edges] = chosen
         return outcome(graph, mask, runtime)
+
+    def unbiased_factors(self, graph: Graph, mask: Array, runtime: Runtime) -> Array:
+        """Return one over the chance of each kept edge, given the draws of the other edges of its graph."""
+        self.refuse_biased()
+        refuse_pairs(self.symmetry(graph))
+        return unbiased_factors(self._edge_draws(graph, runtime), mask)
+
+    def _edge_draws(self, graph: Graph, runtime: Runtime) -> Draws:
+        """Return what was drawn for the edges that take part."""
+        if runtime.device is not None:
+            there: Draws = import_module("lsprune.device.global_choice").edge_draws(self, graph, runtime)
+            return there
+        source, target = (plain(end) for end in graph.ends())
+        all_count = loops_count(self.self_loops, bipartite=graph.bipartite)
+        edge = np.arange(source.shape[0]) if all_count else np.flatnonzero(source != target)
+        source, target = source[edge].astype(np.int64), target[edge].astype(np.int64)
+        member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)
+        ends = (edge, member[target], graphs, "graph", source * graph.num_targets + target)
+        if not self.weighted:
+            return Draws(*ends)
+        items = Items(source, target, source, target, self._draws(graph, source, target, runtime))
+        keys, times = self.keys(graph, items, runtime), log_times(items.draw, np.zeros(1, np.int64), runtime)
+        return Draws(*ends, keys, keys - times, EXACT_LOG_UNIT)
 
     def _chosen(self, graph: Graph, source: Array, target: Array, runtime: Runtime) -> Array:
         member, graphs = which_graph(graph.target_ptr, graph.num_targets, self.pooled)

@@ -82,6 +82,11 @@ class Guarded(Pruner):
         return self.pruner.self_loops
 
     @property
+    def unbiased_problem(self) -> str:
+        """Say that promises decide after the draws."""
+        return "promises change what the inner pruner drew"
+
+    @property
     def seed(self) -> int:
         """The seed of the inner pruner, 0 if it has none."""
         return int(getattr(self.pruner, "seed", 0))

@@ -136,6 +136,22 @@ class LSP(LocalPruner):
         """How many steps have a hash function of their own; None: all (as in the paper's presets), or all share one."""
         return None if self.select == "bottom" else MAX_FUNCTIONS
 
+    @property
+    def weighted(self) -> bool:
+        """Whether some edges are drawn with larger chances than others."""
+        return self.weight is not None
+
+    @property
+    def unbiased_problem(self) -> str:
+        """Say why kept edges cannot be weighted so that sums are unbiased; empty if they can."""
+        if self.replace:
+            return "with replace=True an edge may win several steps"
+        if problem := self.family.unbiased_problem:
+            return problem
+        if self.weighted and self.select != "bottom":
+            return 'with weights, the chance of an edge is known for select="bottom" only'
+        return ""
+
     def functions_needed(self, steps: int) -> int:
         """Return how many functions' keys decide the first `steps` steps."""
         if self.select == "bottom":

@@ -15,6 +15,7 @@ from lsprune.graph import Array, Graph, other_side
 from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import is_tensor
 from lsprune.selection.mask import Outcome
+from lsprune.selection.rescale import owner_factors
 
 if TYPE_CHECKING:
     from lsprune.pruners.contract import Pruner
@@ -31,6 +32,8 @@ class RelationMasks:
     rules: dict[Key, tuple[str, str]]  # side and self_loops of the pruner of each relation
     isolated: int  # nodes left without an edge; 0 for a graph of several relations
     kept: dict[Key, int | None] = field(default_factory=dict)  # numbers of edges that masks keep, where known
+    pruners: dict[Key, Pruner] = field(default_factory=dict)  # of the relations that were not turned round
+    turned: dict[Key, Key] = field(default_factory=dict)  # relations with the mask of another, turned round
 
 
 def relation_masks(
@@ -45,17 +48,36 @@ def relation_masks(
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
         outcome = checked_mask(graphs[None], pruner, run)
         of_pruner = (pruner.side, pruner.self_loops)
-        return RelationMasks({None: outcome.mask}, {None: of_pruner}, outcome.isolated, {None: outcome.kept})
+        kept: dict[Key, int | None] = {None: outcome.kept}
+        return RelationMasks({None: outcome.mask}, {None: of_pruner}, outcome.isolated, kept, {None: pruner})
     plan, partner = _plan(graphs, pruner, reverse)
     masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
     rules = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
+    turned: dict[Key, Key] = {}
     for key in plan:
         other = partner.get(key)
         if other is not None and other not in plan:
             masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
             side, self_loops = rules[key]
             rules[other] = (other_side(side), self_loops)
-    return RelationMasks(masks, rules, 0)
+            turned[other] = key
+    return RelationMasks(masks, rules, 0, {}, plan, turned)
+
+
+def relation_factors(graphs: Mapping[Key, Graph], results: RelationMasks, rescale: Any, run: Runtime) -> dict[Key, Any]:
+    """Return factors for the edges of every relation that was pruned; none if `rescale` is False.
+
+    Unbiased factors belong to edges, whoever sums them up, so a relation that was turned round has those of the other.
+    """
+    if rescale != "unbiased":
+        pruned = results.masks.items() if rescale else ()
+        return {key: owner_factors(graphs[key], mask, *results.rules[key]) for key, mask in pruned}
+    factors = {
+        key: pruner.unbiased_factors(graphs[key], results.masks[key], run) for key, pruner in results.pruners.items()
+    }
+    for other, key in results.turned.items():
+        factors[other] = transposed(graphs[key], factors[key], graphs[other], f"{other!r} and {key!r}")
+    return factors
 
 
 def _plan(
@@ -84,16 +106,16 @@ def _plan(
     return plan, partner
 
 
-def transposed(graph: Graph, mask: Array, other: Graph, names: str) -> Array:
-    """The mask of `other`, whose edges are those of `graph` turned round, in whatever order."""
+def transposed(graph: Graph, values: Array, other: Graph, names: str) -> Array:
+    """The values of `other`, whose edges are those of `graph` turned round, in whatever order: a mask, or factors."""
     (s, t), (back_s, back_t) = graph.ends(), other.ends()
     order, back = _lexsort(t, s), _lexsort(back_s, back_t)
     if s.shape != back_s.shape or bool((s[order] != back_t[back]).any() or (t[order] != back_s[back]).any()):
         raise GraphError(
             f"{names} must hold the same edges in opposite directions; name the reverse with reverse={{…}}"
         )
-    out: Array = mask & False
-    out[back] = mask[order]
+    out: Array = values[order]
+    out[back] = values[order]
     return out
 
 
