@@ -60,7 +60,7 @@ HEAVY = {
     "networkx": ["adapters/networkx.py"],
     "pyspark": ["spark", "cli/spark.py"],
     "pandas": ["spark"],
-    "matplotlib": ["measure/plots.py", "lab"],
+    "matplotlib": ["measure/plots.py", "chooser/choice.py", "lab"],
     "jinja2": ["lab/reporting/html/page.py"],
     "typer": ["cli"],
     "rich": ["cli", "lab"],

@@ -199,3 +199,16 @@ def test_several_plots_share_a_figure(matplotlib):
     assert all(one is figure for one in drawn)
     assert [one.get_ylabel() for one in figure.axes][:2] == ["first", "second"]
     assert all(one.get_legend() for one in figure.axes)
+
+
+def test_intervals_are_drawn_from_top_to_bottom(matplotlib):
+    figure = plots.intervals(
+        {"up": (1.0, 0.5, 1.5), "down": (-1.0, -2.0, -0.5), "unclear $x$": (0.1, -1.0, 1.2)}, "gain"
+    )
+    axes = figure.axes[0]
+    places = {label.get_text(): place for label, place in zip(axes.get_yticklabels(), axes.get_yticks(), strict=True)}
+    assert places["up"] > places["down"] and axes.get_xlabel() == "gain"
+    colours = [line.get_color() for line in axes.lines[0:6:2]]
+    assert len(set(colours)) == 3  # better, worse, unclear
+    with pytest.raises(OptionError, match="at least one name"):
+        plots.intervals({}, "gain")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lsprune.api import prune
+from lsprune.errors import OptionError
+from lsprune.measure import plots
 from lsprune.pruners import Pruner
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 METRICS = {"classes": "accuracy", "labels": "right labels", "numbers": "minus the mean absolute error"}
 
@@ -64,6 +69,22 @@ class Choice:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pruner as one file; `lsprune.load` reads it, `lsprune prune --fitted` uses it."""
         self.pruner.save(path)
+
+    def plot(self, title: str = "") -> Figure:
+        """Draw the gain of each candidate over k random neighbours, one panel for each share; needs matplotlib."""
+        shares = sorted({row.keep for row in self.tried if row.low == row.low})
+        if not shares:
+            raise OptionError("plot needs candidates that were judged; there are none without labels")
+        figure, axes = plots.canvas(1, len(shares))
+        for share, panel in zip(shares, axes, strict=True):
+            rows = [row for row in self.tried if row.keep == share and row.low == row.low]
+            gains = {row.name: (100 * row.gain, 100 * row.low, 100 * row.high) for row in rows}
+            label = "Gain over k random neighbours, points"
+            plots.intervals(gains, label, title=f"{100 * share:.3g} % of the edges", axes=panel)
+            if panel is not axes[0]:
+                panel.set_yticklabels([])
+        figure.suptitle(title or self.name, x=0.01, ha="left").set_parse_math(False)
+        return figure
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, for JSON."""

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from lsprune.cli.acceleration import acceleration_app
+from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
 from lsprune.cli.console import INTERRUPTED, Group, say_interrupted, tell
 from lsprune.cli.demo import demo_command
@@ -67,6 +68,7 @@ app.add_typer(study_app, name="study")
 app.add_typer(acceleration_app, name="acceleration")
 app.command("verify")(verify_command)
 app.command("inspect")(inspect_command)
+app.command("choose")(choose_command)
 app.command("compare")(compare_command)
 app.command("report")(report_command)
 app.command("figures")(figures_command)

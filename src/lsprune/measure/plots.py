@@ -182,6 +182,31 @@ def variance(curves: Curves, *, unpruned: float | None = None, title: str = "", 
     return figure
 
 
+def intervals(
+    values: Mapping[str, tuple[float, float, float]], measure: str, *, title: str = "", axes: Any = None
+) -> Figure:
+    """Draw a value and its interval for each name, from top to bottom, and a line at 0.
+
+    Args:
+        values: (value, low, high) by name.
+        measure: the name of the value.
+
+    >>> figure = intervals({"jaccard": (1.2, 0.4, 2.0)}, "Gain in points")  # doctest: +SKIP
+    """
+    if not values:
+        raise OptionError("values must have at least one name, got none")
+    figure, axes = _canvas(title, measure, "", axes)
+    places = range(len(values), 0, -1)
+    for place, (value, low, high) in zip(places, values.values(), strict=True):
+        colour = COLOURS[0] if low > 0 else COLOURS[1] if high < 0 else REFERENCE_COLOUR
+        axes.plot([low, high], [place, place], color=colour, linewidth=2)
+        axes.plot([value], [place], marker="o", color=colour)
+    axes.axvline(0, color=REFERENCE_COLOUR, linewidth=1, linestyle="--")
+    axes.set_yticks(list(places), [name.replace("$", r"\$") for name in values])
+    axes.set_ylim(0.5, len(values) + 0.5)
+    return figure
+
+
 def _of_field(
     results: Mapping[str, Mapping[float, Any]],
     unpruned: Any,

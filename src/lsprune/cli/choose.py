@@ -1,0 +1,121 @@
+"""`lsprune choose`: which pruner suits a graph, found in seconds by a cheap probe; prints and plots what was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.option_groups import with_groups
+from lsprune.cli.study import parse_seconds
+from lsprune.cli.user_graph_options import GraphFile, UserGraphOptions, parse_shares
+from lsprune.errors import OptionError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from lsprune.chooser import Choice
+
+
+@with_groups
+def choose_command(
+    graph: GraphFile,
+    description: UserGraphOptions,
+    keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
+    shares: Annotated[
+        str, typer.Option(metavar="LIST", help="Shares to try, of which the smallest lossless one is chosen.")
+    ] = "",
+    goal: Annotated[
+        str | None, typer.Option(metavar="GOAL", help='"lossless" or, for example, "2x faster" (default: lossless).')
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(metavar="NAMES", help="Three masks, or a column of train, val, test (default: train_mask, ..)."),
+    ] = "",
+    split_seed: Annotated[
+        int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Begin no further trial after this time: 90, 5m, 1h.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write trials to this file, and go on from those in it.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the fitted pruner: .npz, for `prune --fitted`.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plot: .png, .svg or .pdf.")] = None,
+    seed: Annotated[int, typer.Option(help="The only source of randomness.")] = 0,
+    threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Choose the pruner that suits your graph, in seconds. Test labels are never looked at.
+
+    Every candidate prunes the graph; a cheap model is trained on what is left and judged on validation nodes.
+
+    Example: lsprune choose cora.npz --keep 0.25 --save pruner.npz --plot choice.png
+
+    Example: lsprune choose edges.parquet --features nodes.parquet --label topic --goal lossless --budget 2m
+    """
+    with errors():
+        from lsprune.chooser import choose
+        from lsprune.lab.user_graph import read_user_graph
+
+        if save is not None and save.suffix.lower() != ".npz":
+            raise OptionError(f"save must be a .npz file, got {save}")
+        if plot is not None:
+            from lsprune.lab.survey_plot import check_plot
+
+            check_plot(plot)
+        aim = {"keep": keep, "shares": parse_shares(shares) if shares else None, "goal": goal}
+        aim = aim if any(value is not None for value in aim.values()) else {"goal": "lossless"}
+        user_graph = read_user_graph(description.files(graph, split, split_seed))
+        train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
+        limit = {} if budget is None else {"seconds": parse_seconds(budget)}
+        with steps(1000) as step:
+            found = choose(
+                user_graph.graph, **aim, y=user_graph.y, train_mask=train, val_mask=val, resume=resume, seed=seed,
+                threads=threads, **limit, progress=lambda done, all, name: step(f"{done} of {all}: {name}"),
+            )  # fmt: skip
+        if save is not None:
+            found.save(save)
+        if plot is not None and found.tried:
+            from lsprune.lab.survey_plot import write_plot
+
+            write_plot(found.plot(graph.name), plot)
+        if as_json:
+            show(found.to_dict(), True, str)
+            return
+        if found.tried:
+            show(None, False, lambda: choice_table(graph.name, found))
+        for line in _lines(found, graph, save, plot):
+            tell(line)
+
+
+def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
+    """Yield the lines below the table: why, and what to do next."""
+    if found.tried:
+        yield f"score: {found.metric} of a linear probe; gain: over k random neighbours, in points, with 95 % interval"
+    yield found.reason
+    if not found.finished:
+        yield "There was no time for the other candidates; more time: --budget, and --resume FILE goes on."
+    if plot is not None:
+        yield f"Plot: {plot}" if found.tried else "No plot: nothing was judged."
+    if save is not None:
+        suffix = graph.suffix or ".npz"
+        yield f"Saved. Prune with it: lsprune prune {graph} pruned{suffix} --fitted {save}"
+
+
+def choice_table(name: str, found: Choice) -> Table:
+    """Return a table with a line for each candidate and share; the choice is marked."""
+    table = framed(f"{name}: what was tried", "", "candidate", "kept", "score", "gain", "interval", "s")
+    table.columns[1].justify = "left"
+    for row in found.tried:
+        known = row.low == row.low
+        mark = "->" if (row.name, row.keep) == (found.name, found.keep) else ""
+        gain = (f"{100 * row.gain:+.2f}", f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]") if known else ("", "")
+        table.add_row(mark, row.name, f"{100 * row.keep:.3g} %", f"{row.score:.3f}", *gain, f"{row.seconds:.1f}")
+    return table
