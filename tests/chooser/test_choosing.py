@@ -24,7 +24,7 @@ def thirds(graph):
 
 
 def test_labels_win_where_most_edges_are_noise():
-    graph = labelled_graph(nodes=600, degree=12, noise=0.7)
+    graph = labelled_graph(nodes=800, degree=12, noise=0.6)
     masks, test = thirds(graph)
     choice = choose(graph, keep=0.25, candidates=FEW, **masks)
     assert choice.name == "labels" and choice.keep == 0.25 and choice.finished

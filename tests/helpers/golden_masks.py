@@ -395,6 +395,7 @@ ONE_MACHINE: dict[str, Entry] = {
     "auto degree": _lsp("positive", k=3, hash="auto", weights="degree"),
     "auto auto k": _lsp(k=3, hash="auto", weights="auto"),
     "auto auto keep": _lsp(keep=0.25, hash="auto", weights="auto"),
+    "auto auto labels": _lsp(keep=0.25, hash="auto", weights="auto:labels=true"),
     "auto auto many": _lsp(keep=0.7, hash="auto", weights="auto"),
     "auto auto power": _lsp(k=3, hash="auto", weights="auto", power=0.25),
     "auto auto on positive": _lsp("positive", k=3, hash="auto", weights="auto"),

@@ -101,14 +101,16 @@ def test_the_suggestion_follows_density_and_attributes() -> None:
         return " ".join(suggest(profile(user_graph(np.array(ends).T, num_nodes=nodes, x=x)), "g.npz"))
 
     x = np.ones((64, 2))
-    assert (
-        "Mean in-degree is 5 (sparse graph). Start with lsp-auto (--hash auto --weights auto) at keep=0.6."
-        in advice(5, x)
+    assert advice(5, x).startswith(
+        "A node has 5 in-neighbours on average. Start with lsp-auto (--hash auto --weights auto) at keep=0.75, which "
+        "leaves 3.8 of them."
     )
-    assert "(dense graph). Start with lsp-auto (--hash auto --weights auto) at keep=0.25." in advice(30, x)
+    assert "at keep=0.25, which leaves 4.5 of them." in advice(18, x)
+    assert "at keep=0.1, which leaves 3 of them." in advice(30, x)
     assert advice(30, x).endswith("lsprune compare g.npz --methods lsp-auto,local-random,low-degree,jaccard")
-    assert "Start with lsp-identity (--hash identity) at keep=0.6" in advice(5)
-    assert "prune only if you must" in advice(2, x)
+    assert "Start with lsp-identity (--hash identity) at keep=0.75" in advice(5)
+    assert "prune only if you must" in advice(2, x) and "choose" not in advice(30, x)
+    assert "lsprune choose g.npz --keep" in suggest(profile(whole()), "g.npz")[0]
 
 
 def test_a_survey_needs_no_torch() -> None:

@@ -25,8 +25,9 @@ def test_the_defaults_are_those_of_the_design():
     assert (pruner.hash, pruner.weights, pruner.select) == (Projection(l=None), None, "functions")
     assert not pruner.replace
     auto = LSP.auto(keep=0.3, seed=4)
-    assert auto == LSP(keep=0.3, hash="auto", weights="auto", seed=4)
-    assert auto.weights == AutoWeight()
+    assert auto == LSP(keep=0.3, hash="auto", weights="auto:labels=true", seed=4)
+    assert LSP.auto(keep=0.3, labels=False) == LSP(keep=0.3, hash="auto", weights="auto")
+    assert auto.weights == AutoWeight(labels=True)
 
 
 def test_fit_returns_another_object_with_the_same_masks():

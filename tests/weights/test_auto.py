@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from labelled_graphs import labelled_graph
 
 from graphs import communities, same_kind
-from lsprune import LSP, Codebook, Graph, GraphError, OptionError, Projection
+from lsprune import LSP, Codebook, Constant, Graph, GraphError, OptionError
+from lsprune.baselines.top_weight import TopWeight
 from lsprune.pruners import calibration
 from lsprune.weights import AutoWeight, Similarity
 from lsprune.weights.auto import FIT_BYTES
+from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS
 from lsprune.weights.surroundings import noisy_cosines
 
 
@@ -17,8 +20,9 @@ def test_auto_prefers_the_like_where_noise_does_not_change_who_they_are():
     graph, kind = communities(600, width=40)
     for options in ({"hash": "auto"}, {"hash": "projection"}, {"hash": "identity"}):
         fitted = LSP(keep=0.3, weights="auto", **options).fit(graph)
-        assert fitted.options.weights == Similarity()
-        assert fitted.options.hash == (Projection() if options["hash"] == "auto" else LSP(k=1, **options).hash)
+        given = options["hash"] != "auto"
+        assert fitted.options.weights == (Similarity() if given else WITHOUT_LABELS)
+        assert fitted.options.hash == (LSP(k=1, **options).hash if given else Constant())
         assert same_kind(graph, kind, fitted.mask(graph)) > 0.6
         np.testing.assert_array_equal(
             LSP(keep=0.3, weights="auto", **options).mask(graph, threads=2), fitted.mask(graph)
@@ -36,16 +40,62 @@ def test_auto_prefers_nobody_where_a_third_is_kept_or_more(few, many):
     np.testing.assert_array_equal(LSP(weights="auto", **many).mask(graph), LSP(**many).mask(graph))
 
 
-def test_a_projection_goes_with_similarity_whatever_hash_is_most_stable(monkeypatch):
+def test_similar_neighbours_are_preferred_whatever_hash_is_most_stable(monkeypatch):
     """Nodes that are one of twenty vectors with hardly any noise: a codebook tells them apart best."""
     rng = np.random.default_rng(7)
     ends = np.stack([rng.integers(0, 600, 6000), np.repeat(np.arange(600), 10)])
     x = rng.normal(0, 1, (20, 16))[rng.integers(0, 20, 600)] + rng.normal(0, 0.01, (600, 16))
     graph = Graph.from_edges(ends, num_nodes=600, x=x.astype(np.float32))
     assert isinstance(LSP(keep=0.3, hash="auto").fit(graph).options.hash, Codebook)
-    monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_: 1.0)
-    fitted = LSP(keep=0.3, hash="auto", weights="auto").fit(graph)
-    assert (fitted.options.weights, fitted.options.hash) == (Similarity(), Projection())
+    monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_: 0.01)
+    fitted = LSP.auto(keep=0.3).fit(graph)
+    assert (fitted.options.weights, fitted.options.hash) == (WITHOUT_LABELS, Constant())
+    top = TopWeight(keep=0.3, weights=WITHOUT_LABELS)
+    np.testing.assert_array_equal(fitted.mask(graph), top.fit(graph).mask(graph))
+
+
+@pytest.mark.parametrize("many", ["graphs", "edge attributes"])
+def test_of_many_graphs_and_of_edges_with_attributes_they_must_be_as_stable_as_a_hash(many, monkeypatch):
+    graph, _ = communities(600, width=40)
+    more = {"ptr": [0, 600, 600]} if many == "graphs" else {"edge_attr": np.zeros((graph.num_edges, 1), np.float32)}
+    graph = Graph.from_edges(np.stack(graph.ends()), x=graph.x, **more)
+    for overlap, weights in ((0.01, None), (1.0, WITHOUT_LABELS)):
+        monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_, overlap=overlap: overlap)
+        assert LSP.auto(keep=0.3).fit(graph).options.weights == weights
+
+
+@pytest.mark.parametrize("keep", [0.1, 0.7])
+def test_labels_of_training_nodes_are_used_at_every_share(keep):
+    graph = labelled_graph(noise=0.6)
+    fitted = LSP.auto(keep=keep).fit(graph)
+    assert (fitted.options.weights, fitted.options.hash) == (WITH_LABELS, Constant())
+    np.testing.assert_array_equal(fitted.mask(graph), TopWeight(keep=keep, weights=WITH_LABELS).fit(graph).mask(graph))
+    given = LSP(keep=keep, hash="identity", weights=AutoWeight(power=0.5, labels=True)).fit(graph).options.weights
+    assert [factor.power for factor in given.factors] == [1.0, 0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        {"y": None}, {"train_mask": None}, {"train_mask": np.zeros(240, bool)},
+        {"train_mask": np.ones((240, 10), bool)}, {"y": np.full(240, -1)},
+    ],
+    ids=["y", "train_mask", "no training nodes", "ten splits", "no labels"],
+)  # fmt: skip
+def test_without_labels_that_may_be_looked_at_none_are(missing):
+    graph = labelled_graph(**missing)
+    bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
+    assert LSP.auto(keep=0.2).fit(graph) == LSP.auto(keep=0.2).fit(bare)
+
+
+def test_labels_can_be_left_alone():
+    graph = labelled_graph()
+    bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
+    unlabelled = LSP(keep=0.2, hash="auto", weights="auto")
+    assert LSP.auto(keep=0.2, labels=False) == unlabelled != LSP.auto(keep=0.2)
+    np.testing.assert_array_equal(unlabelled.mask(graph), LSP.auto(keep=0.2).mask(bare))
+    with pytest.raises(OptionError, match="labels"):
+        AutoWeight(labels=2)
 
 
 def test_auto_leaves_weights_where_edges_say_more():

@@ -20,6 +20,8 @@ from lsprune.errors import BudgetWarning, OptionError, warn
 from lsprune.graph import Graph
 from lsprune.pruners import LSP, Pruner
 
+SECONDS = 300.0  # for all trials, unless the caller says otherwise
+
 
 def choose(
     data: Any,
@@ -31,7 +33,7 @@ def choose(
     y: Any = None,
     train_mask: Any = None,
     val_mask: Any = None,
-    seconds: float = 300.0,
+    seconds: float = SECONDS,
     resume: Any = None,
     seed: int = 0,
     progress: Progress | None = None,

@@ -39,7 +39,7 @@ def choose_command(
         int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Begin no further trial after this time: 90, 5m, 1h.")
+        str | None, typer.Option(metavar="TIME", help="Begin no further trial after this time: 90s, 5m (default), 1h.")
     ] = None,
     resume: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write trials to this file, and go on from those in it.")
@@ -61,7 +61,7 @@ def choose_command(
     Example: lsprune choose edges.parquet --features nodes.parquet --label topic --goal lossless --budget 2m
     """
     with errors():
-        from lsprune.chooser import choose
+        from lsprune.chooser.choosing import SECONDS, choose
         from lsprune.lab.user_graph import read_user_graph
 
         if save is not None and save.suffix.lower() != ".npz":
@@ -70,15 +70,15 @@ def choose_command(
             from lsprune.lab.survey_plot import check_plot
 
             check_plot(plot)
-        aim = {"keep": keep, "shares": parse_shares(shares) if shares else None, "goal": goal}
-        aim = aim if any(value is not None for value in aim.values()) else {"goal": "lossless"}
+        wanted = parse_shares(shares) if shares else None
+        goal = "lossless" if goal is None and keep is None and wanted is None else goal
         user_graph = read_user_graph(description.files(graph, split, split_seed))
         train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
-        limit = {} if budget is None else {"seconds": parse_seconds(budget)}
         with steps(1000) as step:
             found = choose(
-                user_graph.graph, **aim, y=user_graph.y, train_mask=train, val_mask=val, resume=resume, seed=seed,
-                threads=threads, **limit, progress=lambda done, all, name: step(f"{done} of {all}: {name}"),
+                user_graph.graph, keep=keep, shares=wanted, goal=goal, y=user_graph.y, train_mask=train, val_mask=val,
+                resume=resume, seed=seed, threads=threads, seconds=parse_seconds(budget) if budget else SECONDS,
+                progress=lambda done, all, name: step(f"{done} of {all}: {name}"),
             )  # fmt: skip
         if save is not None:
             found.save(save)

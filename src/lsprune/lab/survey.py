@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from math import isfinite
+from math import isfinite, log
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,8 @@ WITHOUT_ATTRIBUTES = {  # what replaces a method if there are no attributes
     "lsp-auto": "lsp-identity",
 }
 SHARES = (0.1, 0.25, 0.5)
-DENSE_IN_DEGREE = 20  # mean of a dense graph (Computers has 36)
+SUGGESTED_SHARES = (0.1, 0.25, 0.5, 0.75)
+KEPT_IN_DEGREE = 4  # neighbours that a node should keep on average
 MIN_IN_DEGREE = 3  # mean below which a graph has hardly any edge to spare (molecules have 2)
 CONSISTENCY_PAIRS = 2000  # pairs of nodes whose neighbourhoods are compared
 
@@ -205,14 +206,24 @@ def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
         graph: the graph's file and the options that describe it, as words of a command.
     """
     bare = graph_profile.nodes.kind == graph_profile.edges.kind == "none"
-    method, others = "lsp-identity" if bare else "lsp-auto", ["local-random"]
-    options = "--hash identity" if bare else "--hash auto --weights auto"
-    degree = f"Mean in-degree is {graph_profile.in_degree:.3g}"
-    if graph_profile.in_degree < MIN_IN_DEGREE:
-        advice = f"{degree} (very sparse graph). Hardly any edge is redundant: prune only if you must."
-    elif graph_profile.in_degree < DENSE_IN_DEGREE:
-        advice = f"{degree} (sparse graph). Start with {method} ({options}) at keep=0.6."
+    method, options = ("lsp-identity", "--hash identity") if bare else ("lsp-auto", "--hash auto --weights auto")
+    mean, keep = graph_profile.in_degree, suggested_share(graph_profile.in_degree)
+    advice = f"A node has {mean:.3g} in-neighbours on average. "
+    if keep is None:
+        advice += "Hardly any edge is redundant: prune only if you must."
     else:
-        advice = f"{degree} (dense graph). Start with {method} ({options}) at keep=0.25."
-        others = ["local-random", "low-degree", "jaccard"]
-    return advice, f"lsprune compare {graph} --methods {','.join([method, *others])}"
+        advice += f"Start with {method} ({options}) at keep={keep:g}, which leaves {keep * mean:.2g} of them."
+    if keep is not None and graph_profile.classes and graph_profile.nodes.kind != "none":
+        advice += f" Your labels can choose better: lsprune choose {graph} --keep {keep:g}"
+    return advice, f"lsprune compare {graph} --methods {method},local-random,low-degree,jaccard"
+
+
+def suggested_share(in_degree: float) -> float | None:
+    """Return a share at which a node keeps about four in-neighbours; None if there is hardly any edge to spare.
+
+    >>> [suggested_share(mean) for mean in (2, 3.9, 8, 18.5, 36, 500)]
+    [None, 0.75, 0.5, 0.25, 0.1, 0.1]
+    """
+    if in_degree < MIN_IN_DEGREE:
+        return None
+    return min(SUGGESTED_SHARES, key=lambda share: abs(log(share * in_degree / KEPT_IN_DEGREE)))

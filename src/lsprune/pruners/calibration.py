@@ -4,14 +4,18 @@ The hash: some owners choose twice, the second time with noise on every attribut
 only the attributes tell which edge is which. The candidate wins whose two selections overlap most: first a few families
 on all parts, then all options on the best parts. Weights and the tie rule are left out of it.
 
-The weights: owners that keep few of their edges prefer similar neighbours, if noise changes who is similar no more than
-it changes what the best candidate keeps. Then little is left to the hash, and a projection is enough. When many edges
-are kept, a random sample of the neighbours is more informative than the most similar ones.
+The weights: with labels of training nodes (`y` and `train_mask`), the recommended product with labels. Without them,
+owners that keep few of their edges prefer similar neighbours. When many edges are kept, a random sample of the
+neighbours is more informative than the most similar ones. Of several graphs, of edges with attributes, and with a hash
+that is given, similar neighbours are preferred only if noise changes who is similar no more than it changes what the
+best candidate keeps. Where the hash is to be chosen too, the recommended product alone decides: each owner keeps the
+edges of largest weight.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -20,9 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.errors import ConstantWarning
+from lsprune.errors import ConstantWarning, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
-from lsprune.hashing import Auto, Bins, Codebook, Family, Projection, Signs, Threshold
+from lsprune.hashing import Auto, Bins, Codebook, Constant, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import Scale, check_finite
 from lsprune.pruners.calibration_graphs import (
@@ -34,8 +38,11 @@ from lsprune.pruners.calibration_graphs import (
 )
 from lsprune.pruners.fitted import FittedLSP
 from lsprune.selection.owners import group
-from lsprune.weights import Similarity
+from lsprune.weights import Similarity, Weight
+from lsprune.weights.labels import training_labels
+from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS, scaled
 from lsprune.weights.surroundings import comparable, count_surrounding_edges, ends_of, noisy_cosines
+from lsprune.weights.teacher import MAX_COLUMNS
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -126,26 +133,86 @@ class _Trials:
         return mean_overlap(clean, noisy, self.clean.owners_and_neighbours(fitted.side)[0])
 
 
+@dataclass(frozen=True)
+class _Similar:
+    """The pruner that prefers similar neighbours.
+
+    Args:
+        overlap: of the most similar neighbours without and with noise. settled: no hash need be compared with it.
+    """
+
+    pruner: LSP
+    overlap: float
+    settled: bool
+
+
 def calibrated(pruner: LSP, graph: Graph, run: Runtime) -> LSP:
-    """Return the pruner with the most stable candidate: the first of equals, or the first if no owner has a choice."""
+    """Return the pruner with the hash and the weights that suit the graph."""
     weight = pruner.weight if pruner.weight is not None and pruner.weight.chosen_by_fit else None
-    options = pruner if weight is None else dataclasses.replace(pruner, weights=None)
+    if weight is None:
+        return _most_stable(pruner, _score_all(pruner, graph, run))
+    options = dataclasses.replace(pruner, weights=None)
+    by_labels = _by_labels(options, weight, graph)
+    if by_labels is not None:
+        return by_labels
+    similar = _by_similarity(options, weight, graph, run)
+    if similar is not None and similar.settled:
+        return similar.pruner
     scored = _score_all(options, graph, run)
-    if weight is not None:
-        weighted = dataclasses.replace(options, weights=Similarity(power=weight.power))
-        able = [result for result in scored if _takes_weights(result.candidate.family, weighted)]
-        if able and _prefers_similar(options, graph, scored, run):
-            options = weighted
-            scored = [result for result in able if result.candidate.family == Projection()] or able
+    if similar is not None and similar.overlap >= _best_overlap(options, graph, scored, run) - OVERLAP_TOLERANCE:
+        return similar.pruner
+    return _most_stable(options, scored)
+
+
+def _most_stable(options: LSP, scored: list[Scored]) -> LSP:
+    """Return the pruner with the most stable candidate: the first of equals."""
     best = _best(scored).candidate
     return dataclasses.replace(options, hash=best.family, attributes=best.parts)
 
 
-def _prefers_similar(pruner: LSP, graph: Graph, scored: list[Scored], run: Runtime) -> bool:
-    """Decide whether similar neighbours are preferred."""
-    if not comparable(graph) or _share_kept(pruner, graph, run) >= FEW_EDGES_SHARE:
+def _by_labels(options: LSP, weight: Weight, graph: Graph) -> LSP | None:
+    """Return the pruner with weights that learn from labels; None if there are none to learn from."""
+    if not getattr(weight, "labels", False) or not has_labels(graph):
+        return None
+    return _weighted(options, WITH_LABELS, scaled(WITH_LABELS, weight.power))
+
+
+def _by_similarity(options: LSP, weight: Weight, graph: Graph, run: Runtime) -> _Similar | None:
+    """Return the pruner that prefers similar neighbours; None if that cannot be or many edges are kept."""
+    pruner = _weighted(options, WITHOUT_LABELS, Similarity(power=weight.power))
+    if pruner is None or not comparable(graph) or _share_kept(options, graph, run) >= FEW_EDGES_SHARE:
+        return None
+    overlap = _similarity_overlap(options, graph, run)
+    alone = options.family.chosen_by_fit and graph.edge_attr is None and graph.num_graphs == 1
+    return _Similar(pruner, overlap, alone and overlap >= 0)
+
+
+def has_labels(graph: Graph) -> bool:
+    """Return whether the graph says which labels may be learned from, and has node attributes to predict them.
+
+    Labels without `train_mask` are not looked at, unless `weights="labels"` asks for it: some may be test labels.
+    """
+    if not comparable(graph) or graph.y is None or graph.train_mask is None:
         return False
-    return _similarity_overlap(pruner, graph, run) >= _best_overlap(pruner, graph, scored, run) - OVERLAP_TOLERANCE
+    try:
+        return bool(training_labels(graph)[1].size) and math.prod(graph.x_source.shape[1:]) <= MAX_COLUMNS
+    except GraphError:  # for example a mask for each of ten splits
+        return False
+
+
+def _weighted(options: LSP, product: Weight, weights: Weight) -> LSP | None:
+    """Return the pruner with weights; None if it does not take them.
+
+    Args:
+        product: decides alone, if the hash is not chosen yet. weights: those of a hash that is.
+    """
+    if not options.family.chosen_by_fit:
+        takes = _takes_weights(options.family, dataclasses.replace(options, weights=weights))
+        return dataclasses.replace(options, weights=weights) if takes else None
+    try:
+        return dataclasses.replace(options, hash=Constant(), weights=product, select="bottom")
+    except OptionError:  # with replacement there is no selection by weight alone
+        return None
 
 
 def _score_all(pruner: LSP, graph: Graph, run: Runtime) -> list[Scored]:

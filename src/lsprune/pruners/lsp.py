@@ -26,7 +26,7 @@ from lsprune.pruners.registry import PRUNERS, load
 from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
-from lsprune.weights import Weight, weight
+from lsprune.weights import AutoWeight, Weight, weight
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -87,13 +87,17 @@ class LSP(LocalPruner):
             )
 
     @classmethod
-    def auto(cls, *, k: int | None = None, keep: float | None = None, **rules: Any) -> LSP:
+    def auto(cls, *, k: int | None = None, keep: float | None = None, labels: bool = True, **rules: Any) -> LSP:
         """Return the recommended setting: `fit` chooses the hash, the attributes and the weights from the data.
 
+        Args:
+            labels: learn from the labels of training nodes (`y` and `train_mask`, if the graph has both) and from no
+                others; False: from none.
+
         >>> LSP.auto(keep=0.3)
-        LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0))
+        LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0, labels=True))
         """
-        return cls(k=k, keep=keep, hash="auto", weights="auto", **rules)
+        return cls(k=k, keep=keep, hash="auto", weights=AutoWeight(labels=labels), **rules)
 
     @classmethod
     def paper(cls, kind: Literal["p", "t"], *, k: int, seed: int = 0) -> LSP:

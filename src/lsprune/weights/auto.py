@@ -1,4 +1,4 @@
-"""Stand in for the weight that `fit` chooses: similarity, or none; see `lsprune.pruners.calibration`."""
+"""Stand in for the weights that `fit` chooses, with labels or without; see `lsprune.pruners.calibration`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from lsprune.checks import check_flag
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
@@ -19,18 +20,33 @@ FIT_BYTES = 1 << 28  # memory to compare the surroundings of sampled edges with 
 
 @dataclass(frozen=True, kw_only=True)
 class AutoWeight(Weight):
-    """A stand-in that `fit` replaces by `Similarity` or by no weight.
+    """A stand-in that `fit` replaces by the recommended weights, or by none.
 
-    Similar neighbours are preferred if less than a third of the edges is kept, and if noise on the attributes hardly
-    changes which neighbours are similar. The power is that of `Similarity`.
+    - With `labels`, if training nodes have some (`y` and `train_mask`):
+      `Labels(power=2) * Jaccard() * Degree(power=0.5)`.
+    - Otherwise: similar neighbours are preferred if less than a third of the edges is kept, and if noise on the
+      attributes hardly changes which neighbours are similar: `Jaccard() * Similarity(power=0.5)` with `hash="auto"`,
+      else `Similarity()`.
+
+    With `hash="auto"` these weights alone decide. Otherwise they are taken to the power.
+
+    Args:
+        labels: learn from labels; `LSP.auto` does.
 
     >>> AutoWeight()
-    AutoWeight(power=1.0)
+    AutoWeight(power=1.0, labels=False)
     """
 
     name: ClassVar[str] = "auto"
-    about: ClassVar[str] = "chosen by fit: similarity if few edges are kept and it is stable under noise, else none"
+    about: ClassVar[str] = "chosen by fit: a product with labels, or similar neighbours if few edges are kept, or none"
     chosen_by_fit: ClassVar[bool] = True
+
+    labels: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_flag("labels", self.labels)
+        object.__setattr__(self, "labels", bool(self.labels))
 
     @property
     def needs(self) -> Needs:
