@@ -15,6 +15,7 @@ from typing import Any
 
 from lsprune.checks import check_flag, shown
 from lsprune.errors import OptionError
+from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
 from lsprune.pruners import PRUNERS, Pruner, from_dict
 from lsprune.specs import parse_spec
 
@@ -129,7 +130,7 @@ class Method:
         if self.has_budget and k is None and keep is None:
             raise OptionError(f"k or keep must be given for method {self.name}")
         budget = {"k": k} if keep is None else {"keep": keep}
-        return from_dict(_with_budget(self.pruner, {**budget, "seed": seed}))
+        return _build(_with_budget(self.pruner, {**budget, "seed": seed}))
 
 
 def _with_inner_table(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +151,13 @@ def _without_side(options: Mapping[str, Any] | None) -> dict[str, Any]:
 def _takes(options: Mapping[str, Any], option: str) -> bool:
     if isinstance(options.get("inner"), Mapping):
         return _takes(options["inner"], option)
-    return option in {f.name for f in dataclasses.fields(PRUNERS.find(options.get("pruner")))}
+    name = options.get("pruner")
+    return option in {f.name for f in dataclasses.fields(ChosenPruner if name == CHOOSE else PRUNERS.find(name))}
+
+
+def _build(options: Mapping[str, Any]) -> Pruner:
+    """Build a pruner of the library, or the one that `choose` picks."""
+    return (ChosenPruner.from_dict if options.get("pruner") == CHOOSE else from_dict)(options)
 
 
 def _with_budget(options: Mapping[str, Any], budget: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,7 +170,7 @@ def _with_budget(options: Mapping[str, Any], budget: Mapping[str, Any]) -> dict[
 
 def brief(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a pruner that differ from the defaults, without budget and seed, as plain data."""
-    pruner = from_dict(options)
+    pruner = _build(options)
     table = _differing(pruner)
     inner = getattr(pruner, "pruner", None)
     if isinstance(inner, Pruner):  # promises on another pruner
