@@ -32,6 +32,7 @@ from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
 from lsprune.selection.rules import SelectionRules
+from lsprune.weights.comparison import Comparison
 
 ScaleOf = Callable[[str, Part, bool], Scale]  # (role, part, normalised) -> the scale of one part by itself
 
@@ -227,6 +228,14 @@ class PerOwner(Pruner):
     def without_weights(self) -> PerOwner:
         """Return the same pruner without edge weights."""
         return self
+
+    def carrying(self) -> PerOwner:
+        """Return the pruner to use where edges carry logarithms of weights that `comparisons` computed."""
+        return self
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the fitted pruner's weights are computed where no task sees the whole graph; see `Weight.carried`."""
+        return ()
 
     def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> PerOwner:
         """Fit from scales that are computed elsewhere, part by part, as on Spark.

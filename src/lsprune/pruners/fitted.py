@@ -25,6 +25,7 @@ from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import neighbour_base
 from lsprune.weights.base import PerEdge, add_offsets
+from lsprune.weights.comparison import Comparison
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -181,6 +182,16 @@ class FittedLSP(PerOwner):
     def check_attributes(self, graph: Graph) -> None:
         """Raise GraphError if the graph has no attributes to hash, or none that the weights compare."""
         self.options.check_attributes(graph)
+
+    def carrying(self) -> FittedLSP:
+        """Return the same fit for edges that carry logarithms of weights."""
+        hashed = tuple((role, scale) for role, scale in self.scales if role in PARTS)
+        return dataclasses.replace(self, options=self.options.carrying(), scales=hashed, weights_learned=None)
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the weights are computed where no task sees the whole graph."""
+        weight = self.options.weight
+        return () if weight is None else weight.comparisons(dict(self.scales), self._weights_array, self.seed)
 
     def fitted_parts(self, graph: Graph) -> dict[str, Part]:
         """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
