@@ -185,8 +185,11 @@ class FittedLSP(PerOwner):
 
     def carrying(self) -> FittedLSP:
         """Return the same fit for edges that carry logarithms of weights."""
+        options = self.options.carrying()
+        if options == self.options:
+            return self
         hashed = tuple((role, scale) for role, scale in self.scales if role in PARTS)
-        return dataclasses.replace(self, options=self.options.carrying(), scales=hashed, weights_learned=None)
+        return dataclasses.replace(self, options=options, scales=hashed, weights_learned=None)
 
     def comparisons(self) -> tuple[Comparison, ...]:
         """Say how the weights are computed where no task sees the whole graph."""

@@ -1,8 +1,8 @@
 """Count the common neighbours of the two ends of each edge in Spark, exactly.
 
-Sets of neighbours are cut into pieces. Of the two ends of an edge, the pieces of the one with fewer neighbours travel to
-the one with more, so that what is shuffled grows with the smaller degree of each edge. A task holds the whole set of one
-node (8 bytes for each neighbour), and reads the pieces that are looked up in it one batch at a time.
+Sets of neighbours are cut into pieces. Of the two ends of an edge, the pieces of the one with fewer neighbours travel
+to the one with more, so that what is shuffled grows with the smaller degree of each edge. A task holds the whole set of
+one node (8 bytes for each neighbour), and reads the pieces that are looked up in it one batch at a time.
 """
 
 from __future__ import annotations

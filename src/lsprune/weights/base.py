@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from lsprune.attributes import Part
 from lsprune.checks import set_number
 from lsprune.errors import GraphError, OptionError
-from lsprune.attributes import Part
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
 from lsprune.hashing.keys import in_blocks, of_nodes
