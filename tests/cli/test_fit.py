@@ -59,7 +59,7 @@ def test_labels_are_a_column_of_the_table_of_nodes(tmp_path):
     split = np.where(TRAINING, "train", "test")
     columns = {"id": np.arange(GRAPH.num_nodes), "x": GRAPH.x.tolist(), "topic": KIND, "split": split}
     pq.write_table(pa.table(columns), tmp_path / "nodes.parquet")
-    words = ["--features", tmp_path / "nodes.parquet", "--labels", "topic", "--train-mask", "split"]
+    words = ["--features", tmp_path / "nodes.parquet", "--label", "topic", "--train-mask", "split"]
     run("fit", tmp_path / "edges.parquet", tmp_path / "pruner.npz", *words, *METHOD)
     fitted = PRUNER.fit(replace(GRAPH, y=KIND, train_mask=TRAINING))
     assert np.array_equal(lsprune.load(tmp_path / "pruner.npz").mask(GRAPH), fitted.mask(GRAPH))
@@ -71,7 +71,7 @@ def test_what_does_not_go_is_said_in_one_line(tmp_path):
         (["fit", "graph.npz", "out.npz", *METHOD], "needs node labels (y) to be fitted"),
         (["fit", "graph.npz", "out.parquet", *METHOD], "OUT must be a .npz file"),
         (["fit", "graph.npz", "graph.npz", *METHOD], "must not be an input"),
-        (["prune", "graph.npz", "out.npz", *METHOD, "--labels", "y", "--stream"], "fit the pruner in memory"),
+        (["prune", "graph.npz", "out.npz", *METHOD, "--label", "y", "--stream"], "fit the pruner in memory"),
     ]
     for words, message in wrongs:
         paths = [str(tmp_path / word) if word.endswith((".npz", ".parquet")) else word for word in words]

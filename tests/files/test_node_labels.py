@@ -21,13 +21,13 @@ def test_arrays_beside_the_edges_by_their_usual_names_or_others(tmp_path):
     np.savez(tmp_path / "g.npz", edge_index=ENDS, x=X, y=Y, train_mask=MASK, topic=Y + 2)
     graph = read_edges(tmp_path / "g.npz").graph
     assert graph.y.tolist() == Y.tolist() and graph.train_mask.tolist() == MASK.tolist()
-    assert read_edges(tmp_path / "g.npz", labels="topic").graph.y.tolist() == (Y + 2).tolist()
-    with pytest.raises(FormatError, match="labels and train_mask must name what is there .*topic.*, got 'subject'"):
-        read_edges(tmp_path / "g.npz", labels="subject")
+    assert read_edges(tmp_path / "g.npz", label="topic").graph.y.tolist() == (Y + 2).tolist()
+    with pytest.raises(FormatError, match="label and train_mask must name what is there .*topic.*, got 'subject'"):
+        read_edges(tmp_path / "g.npz", label="subject")
     np.savez(tmp_path / "edges.npz", edge_index=ENDS, y=np.arange(15))  # of the edges, by its length
     assert read_edges(tmp_path / "edges.npz").graph.y is None
     with pytest.raises(FormatError, match=r"y must have a row for each of the 5 nodes, got \[15\]"):
-        read_edges(tmp_path / "edges.npz", labels="y")
+        read_edges(tmp_path / "edges.npz", label="y")
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
@@ -39,13 +39,13 @@ def test_columns_of_a_table_of_nodes_are_joined_by_id_and_are_no_features(tmp_pa
     ids = {"id": order} if shuffled else {}
     pq.write_table(pa.table({"source": ENDS[0], "target": ENDS[1]}), tmp_path / "edges.parquet")
     pq.write_table(pa.table({**ids, **columns}), tmp_path / "nodes.parquet")
-    names = {"features": tmp_path / "nodes.parquet", "labels": "topic", "train_mask": "split"}
+    names = {"features": tmp_path / "nodes.parquet", "label": "topic", "train_mask": "split"}
     graph = read_edges(tmp_path / "edges.parquet", **names).graph
     np.testing.assert_array_equal(graph.x, X)
     assert graph.y.tolist() == Y.tolist() and graph.y.dtype.kind == "i"
     assert graph.train_mask.tolist() == MASK.tolist()
     with pytest.raises(FormatError, match="got 'subject'"):
-        read_edges(tmp_path / "edges.parquet", **{**names, "labels": "subject", "x": ["a", "b"]})
+        read_edges(tmp_path / "edges.parquet", **{**names, "label": "subject", "x": ["a", "b"]})
 
 
 def test_nodes_that_the_table_lacks_have_no_label(tmp_path):
@@ -53,7 +53,7 @@ def test_nodes_that_the_table_lacks_have_no_label(tmp_path):
     ids = np.array([0, 2, 4, 6, 8])
     pq.write_table(pa.table({"source": ids[ENDS[0]], "target": ids[ENDS[1]]}), tmp_path / "edges.parquet")
     np.savez(tmp_path / "nodes.npz", id=ids, x=X, y=Y, train_mask=MASK)
-    names = {"features": tmp_path / "nodes.npz", "labels": "y", "train_mask": "train_mask"}
+    names = {"features": tmp_path / "nodes.npz", "label": "y", "train_mask": "train_mask"}
     gaps = read_edges(tmp_path / "edges.parquet", **names).graph
     np.savez(tmp_path / "dense.npz", edge_index=ENDS, x=X, y=Y, train_mask=MASK)
     pruner = TopWeight(k=1, weights="labels")
@@ -72,4 +72,4 @@ def test_two_kinds_of_nodes_have_no_labels(tmp_path):
     np.savez(tmp_path / "g.npz", edge_index=ENDS, y=Y)
     assert read_edges(tmp_path / "g.npz", bipartite=True).graph.y is None
     with pytest.raises(OptionError, match="labels of one kind of nodes"):
-        read_edges(tmp_path / "g.npz", bipartite=True, labels="y")
+        read_edges(tmp_path / "g.npz", bipartite=True, label="y")

@@ -36,7 +36,7 @@ def fit_command(
 
     Example: lsprune fit graph.npz pruner.npz --pruner top-weight --weights labels:2*jaccard:0.5 --keep 0.1
 
-    Example: lsprune fit edges.parquet pruner.npz --features nodes.parquet --labels topic --train-mask split --keep 0.1
+    Example: lsprune fit edges.parquet pruner.npz --features nodes.parquet --label topic --train-mask split --keep 0.1
     """
     with errors():
         from lsprune.files import check_output, read_edges

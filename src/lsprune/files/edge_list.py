@@ -59,7 +59,7 @@ def read_edges(
         memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `labels`,
+            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
             `train_mask`.
 
     >>> import tempfile

@@ -31,7 +31,7 @@ class EdgeKeywords(TypedDict, total=False):
     target_features: PathLike | None
     target_id: str | None
     target_x: Sequence[str]
-    labels: str | None
+    label: str | None
     train_mask: str | None
 
 
@@ -64,7 +64,7 @@ class EdgeOptions:
             kind, with a warning where the names of the columns look like two.
         target_features, target_id, target_x: those of the targets where there are two kinds; `features`, `id` and `x`
             are then those of the sources.
-        labels, train_mask: names of the node labels and of the mask of training nodes, for `weights="labels"`: arrays
+        label, train_mask: names of the node labels and of the mask of training nodes, for `weights="labels"`: arrays
             of the `.npz` with the edges (default `y` and `train_mask`), or columns of `features`, which are then no
             features. A mask may also be a column of strings, where "train" is a training node.
 
@@ -85,7 +85,7 @@ class EdgeOptions:
     target_features: PathLike | None = None
     target_id: str | None = None
     target_x: Sequence[str] = ()
-    labels: str | None = None
+    label: str | None = None
     train_mask: str | None = None
 
     def __post_init__(self) -> None:
@@ -126,7 +126,7 @@ class EdgeOptions:
     @property
     def label_names(self) -> tuple[str, ...]:
         """The names of labels and mask that the caller gave."""
-        return tuple(name for name in (self.labels, self.train_mask) if name is not None)
+        return tuple(name for name in (self.label, self.train_mask) if name is not None)
 
     def refuse_arrays(self, path: Path) -> None:
         """Raise OptionError for names of arrays if the file is a table."""

@@ -32,7 +32,7 @@ def with_labels(
     Args:
         arrays: those of the file of edges, `path`; none if it is a table.
     """
-    named = {"y": options.labels, "train_mask": options.train_mask}
+    named = {"y": options.label, "train_mask": options.train_mask}
     columns: dict[str, Any] = {}
     for field, name in named.items():
         if name is None:
@@ -58,7 +58,7 @@ def _from_table(
     columns = {} if table is None else _read_columns(table.path, memory)
     if name not in columns:
         names = ", ".join([*arrays, *columns]) or "it has no arrays or columns of nodes"
-        raise FormatError(f"{where}: labels and train_mask must name what is there ({names}), got {name!r}")
+        raise FormatError(f"{where}: label and train_mask must name what is there ({names}), got {name!r}")
     assert table is not None
     ids = id_column(columns, table.id, (*table.x, name), table.path)
     values = _plain(columns[name])

@@ -139,7 +139,7 @@ def _refuse_labels(options: EdgeOptions) -> None:
     """Raise OptionError for labels: a teacher is trained in memory."""
     for name in options.label_names:
         raise OptionError(
-            f"labels and train_mask must not be given here, got {name!r}: fit the pruner in memory, on a part of the "
+            f"label and train_mask must not be given here, got {name!r}: fit the pruner in memory, on a part of the "
             "graph if it is too large, and save it (`lsprune fit`); then give the fitted pruner (--fitted)"
         )
 

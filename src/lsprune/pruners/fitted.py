@@ -19,6 +19,7 @@ from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, check_fitted
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT
 from lsprune.pruners.contract import PerOwner, Pruner
 from lsprune.pruners.registry import load
 from lsprune.pruners.saved import NUMBERS
@@ -215,7 +216,8 @@ class FittedLSP(PerOwner):
         options = self.options
         return KeySource(
             keys.of, bottom=options.select == "bottom", replace=options.replace, ties=options.tie_rule,
-            check=keys.check, added=keys.added, functions=options.functions, repeats=options.family.has_codes,
+            check=keys.check, added=keys.added, factors=keys.factors,
+            functions=options.functions, repeats=options.family.has_codes,
         )  # fmt: skip
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -292,6 +294,18 @@ class _GraphKeys:
     def added(self, start: int, stop: int) -> Array | None:
         """Return what the weights added to the keys of some slots."""
         return None if self.offsets is None else self.offsets.of(self.owned, start, stop)
+
+    def factors(self, start: int, stop: int) -> list[tuple[str, Array]]:
+        """Return the weights of some slots by factor, if keys were made and the weight is a product."""
+        weight = self.pruner.options.weight
+        if self.view is None or weight is None or len(weight.parts) == 1:
+            return []
+        scales, side, found = dict(self.pruner.scales), self.pruner.options.side, []
+        for factor in weight.parts:
+            offsets = factor.key_offsets(self.graph, self.view, side, EXACT_LOG_UNIT, scales)
+            logs = -offsets.of(self.owned, start, stop) / EXACT_LOG_UNIT
+            found.append((factor.name, np.exp2(logs)))
+        return found
 
     def check(self) -> None:
         """Raise GraphError for attributes that are not finite, if no key was needed.

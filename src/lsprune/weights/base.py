@@ -185,6 +185,11 @@ class Weight(ABC):
 
         return PerEdge(**{name: None if array is None else scaled(array) for name, array in vars(logs).items()})
 
+    @property
+    def parts(self) -> tuple[Weight, ...]:
+        """The weights that are multiplied: itself, or the factors of a product."""
+        return (self,)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the options as plain data."""
         return {"name": self.name, **{f.name: getattr(self, f.name) for f in fields(self)}}

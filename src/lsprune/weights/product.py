@@ -59,6 +59,11 @@ class Product(Weight):
         return " * ".join(repr(factor) for factor in self.factors)
 
     @property
+    def parts(self) -> tuple[Weight, ...]:
+        """The factors."""
+        return self.factors
+
+    @property
     def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the scales that the factors learn."""
         return tuple(dict.fromkeys(role for factor in self.factors for role in factor.roles))
