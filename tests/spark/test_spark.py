@@ -381,6 +381,7 @@ def test_weights_that_compare_neighbourhoods_keep_what_memory_keeps(tables, grap
     edges, nodes = tables
     if "Labels" in repr(pruner):  # labels are learned in memory
         pruner = pruner.fit(dataclasses.replace(graph, y=np.arange(NODES) % 3, train_mask=np.arange(NODES) < 30))
-    kept = prune_spark(edges, nodes, pruner, edge_attr=ATTR, position="n", partitions=2, hub=80)
+    shuffle = {} if pruner.is_fitted else {"broadcast": False}
+    kept = prune_spark(edges, nodes, pruner, edge_attr=ATTR, position="n", partitions=2, hub=80, **shuffle)
     assert kept.schema == edges.schema
     np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))

@@ -78,7 +78,8 @@ class Plan:
             degrees.unpersist()
         tasks = partitions or self._default_partitions()
         nodes = oriented(self.pruner.side, *self.nodes)[1]
-        carried = carry(EdgeEnds(frame, candidates, self.owner, self.neighbour, nodes, tasks), self.comparisons)
+        ends = EdgeEnds(frame, candidates, self.owner, self.neighbour, nodes, tasks, broadcast)
+        carried = carry(ends, self.comparisons)
         task, joined = self._join_nodes(frame, carried, budget, broadcast)
         return self._select(task, joined, tasks, hubs, hub)
 

@@ -36,8 +36,7 @@ def compare_rows(ends: EdgeEnds, frame: DataFrame, comparison: RowComparison, na
     """Return `frame`, the edges and more columns, with a column `name`: the logarithms of the weights."""
     rows, schema = node_rows(ends, comparison), _schema(frame, name)
     for end, packed in ((ends.neighbour, NEIGHBOUR_COLUMN), (ends.owner, OWNER_COLUMN)):
-        there = rows.withColumnRenamed(ROW, packed)
-        frame = frame.join(there, column(end) == F.col(ID_COLUMN), "inner").drop(ID_COLUMN)
+        frame = ends.join(frame, rows.withColumnRenamed(ROW, packed), end)
     return frame.mapInArrow(_Compare(comparison, name).run, schema)
 
 
@@ -65,7 +64,7 @@ def node_rows(ends: EdgeEnds, comparison: RowComparison) -> DataFrame:
 def _sums(ends: EdgeEnds, known: DataFrame, comparison: RowComparison) -> DataFrame:
     """Return the sums of the messages of the neighbours of each owner, and their number."""
     messages = known.mapInArrow(_Send(comparison).run, f"{ID_COLUMN} long, {MESSAGE} binary")
-    sent = ends.ids(ends.counted).join(messages, F.col(NEIGHBOUR_ID) == F.col(ID_COLUMN), "inner")
+    sent = ends.join(ends.ids(ends.counted), messages, NEIGHBOUR_ID)
     sent = sent.select(OWNER_ID, MESSAGE).repartition(ends.partitions, OWNER_ID).sortWithinPartitions(OWNER_ID)
     return sent.mapInArrow(_Sum(comparison.message_type).run, f"{OWNER_ID} long, {SUMS} binary, {COUNT} long")
 
