@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lsprune.spark import packed_rows
 from lsprune.spark.columns import AttributeColumns
-from lsprune.spark.packed_rows import PackedAttributes, pack_rows, unpack_keys, unpack_lists, unpack_rows
+from lsprune.spark.packed_rows import PackedAttributes, pack_lists, pack_rows, unpack_keys, unpack_lists, unpack_rows
 
 
 def test_keys_of_different_widths_go_together():
@@ -52,6 +52,7 @@ def test_rows_that_are_null_are_left_out_and_lists_have_any_length():
     )
     begins, numbers = unpack_lists(cut)
     assert begins.tolist() == [0, 3, 3, 4, 7] and numbers.tolist() == [0, 1, 2, 2**62, 0, 1, 2]
+    assert pack_lists(begins[:4], numbers[:4]).equals(cut.chunk(0))
     begins, numbers = unpack_lists(cut.slice(2, 2))
     assert begins.tolist() == [0, 1, 4] and numbers.tolist() == [2**62, 0, 1, 2]
 

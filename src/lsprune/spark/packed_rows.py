@@ -54,6 +54,13 @@ def unpack_rows(column: pa.ChunkedArray, dtype: Any) -> Array:
     return _joined_bytes(column).view(dtype).reshape(count, -1) if count else np.empty((0, 0), dtype)
 
 
+def pack_lists(begins: Array, numbers: Array) -> pa.Array:
+    """Return lists of int64 as byte strings, from where each begins `[n + 1]` and all their numbers."""
+    data = pa.py_buffer(np.ascontiguousarray(numbers, dtype=np.int64))
+    offsets = pa.py_buffer((begins * 8).astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), begins.shape[0] - 1, [None, offsets, data])
+
+
 def unpack_lists(column: pa.ChunkedArray) -> tuple[Array, Array]:
     """Return where each packed row of int64 begins, `[n + 1]`, and all their numbers, one after the other."""
     sizes = [pc.binary_length(chunk).to_numpy(zero_copy_only=False) for chunk in column.chunks]

@@ -19,7 +19,7 @@ from lsprune.graph import Array
 from lsprune.kernels import Runtime
 from lsprune.spark.columns import column, to_numpy
 from lsprune.spark.edge_ends import NEIGHBOUR_ID, OWNER_ID, EdgeEnds
-from lsprune.spark.packed_rows import unpack_lists
+from lsprune.spark.packed_rows import pack_lists, unpack_lists
 from lsprune.spark.tasks import EDGE_ROWS, ID_COLUMN
 from lsprune.spark.totals import gather_batches
 from lsprune.weights.comparison import SetComparison
@@ -81,34 +81,38 @@ def _questions(pairs: DataFrame, sets: DataFrame) -> DataFrame:
 
 def collect_sets(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the pieces of the set of each node, from members that are sorted by node."""
-    held_id, held = -1, list[Array]()
+    waiting: list[tuple[Array, Array]] = []  # of the last node, which may have more
     for table in gather_batches(batches, EDGE_ROWS):
         node, member = (to_numpy(table.column(name)) for name in (OWNER_ID, NEIGHBOUR_ID))
-        starts = np.append(0, np.flatnonzero(node[1:] != node[:-1]) + 1)
-        parts: list[tuple[int, Array]] = []
-        for here, members in zip(node[starts].tolist(), np.split(member, starts[1:]), strict=True):
-            if here != held_id and held:
-                parts.append((held_id, np.concatenate(held)))
-                held = []
-            held_id = here
-            held.append(members)
-        yield from _pieces(parts)
-    if held:
-        yield from _pieces([(held_id, np.concatenate(held))])
+        last = int(np.searchsorted(node, node[-1]))  # where the last node begins
+        if last or (waiting and waiting[0][0][0] != node[0]):
+            yield from _pieces([*waiting, (node[:last], member[:last])])
+            waiting = []
+        waiting.append((node[last:], member[last:]))
+    if waiting:
+        yield from _pieces(waiting)
 
 
-def _pieces(parts: list[tuple[int, Array]]) -> Iterator[pa.RecordBatch]:
-    """Yield rows for the sets of some nodes."""
-    rows: list[tuple[int, int, int, bytes]] = []
-    for node, members in parts:
-        whole = np.unique(np.append(members, node))
-        for piece, start in enumerate(range(0, whole.shape[0], PIECE_MEMBERS)):
-            rows.append((node, piece, whole.shape[0], whole[start : start + PIECE_MEMBERS].tobytes()))
-    for start in range(0, len(rows), PIECES):
-        columns = zip(*rows[start : start + PIECES], strict=True)
-        types = {ID_COLUMN: pa.int64(), PIECE: pa.int64(), SIZE: pa.int64(), MEMBERS: pa.binary()}
-        arrays = (pa.array(values, kind) for values, kind in zip(columns, types.values(), strict=True))
-        yield pa.RecordBatch.from_pydict(dict(zip(types, arrays, strict=True)))
+def _pieces(parts: list[tuple[Array, Array]]) -> Iterator[pa.RecordBatch]:
+    """Yield rows for the sets of some nodes: each member once, and the node itself."""
+    node, member = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    ids = np.unique(node)
+    node, member = np.append(node, ids), np.append(member, ids)
+    order = np.lexsort((member, node))
+    node, member = node[order], member[order]
+    new = np.append(True, (node[1:] != node[:-1]) | (member[1:] != member[:-1]))[: node.shape[0]]
+    node, member = node[new], member[new]
+    starts = np.searchsorted(node, ids)
+    sizes = np.diff(np.append(starts, node.shape[0]))
+    place = np.arange(node.shape[0]) - np.repeat(starts, sizes)  # among the members of the node
+    begins = np.flatnonzero(place % PIECE_MEMBERS == 0)
+    columns = {
+        ID_COLUMN: node[begins], PIECE: place[begins] // PIECE_MEMBERS, SIZE: np.repeat(sizes, sizes)[begins],
+    }  # fmt: skip
+    for lo in range(0, begins.shape[0], PIECES):
+        ends = np.append(begins, node.shape[0])[lo : lo + PIECES + 1]
+        some = {name: pa.array(values[lo : lo + PIECES], pa.int64()) for name, values in columns.items()}
+        yield pa.RecordBatch.from_pydict({**some, MEMBERS: pack_lists(ends - ends[0], member[ends[0] : ends[-1]])})
 
 
 @dataclass(frozen=True)
@@ -147,32 +151,38 @@ class _Answers:
         """Look up the pieces of a table that ask."""
         node, small, sizes = (to_numpy(table.column(name)) for name in (ID_COLUMN, SMALL, SIZES))
         asks = to_numpy(table.column(ASKS)).astype(bool)
-        begins, numbers = unpack_lists(table.column(MEMBERS))
-        common = self._common(node, asks, begins, numbers)
-        rows = np.stack([small[asks], node[asks], common, sizes[asks]], axis=1)
-        rows = np.concatenate([self.pairs, rows])
-        starts = np.flatnonzero(np.append(True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1)))[: rows.shape[0]]
-        if rows.shape[0]:
-            total = np.add.reduceat(rows[:, 2], starts)
-            rows = rows[starts]
-            rows[:, 2] = total
-        self.pairs, self.ready = rows, max(rows.shape[0] - 1, 0)
+        common = self._common(node, asks, *unpack_lists(table.column(MEMBERS)))
+        rows = np.concatenate([self.pairs, np.stack([small[asks], node[asks], common, sizes[asks]], axis=1)])
+        new = np.append(True, (rows[1:, :2] != rows[:-1, :2]).any(axis=1))[: rows.shape[0]]
+        starts = np.flatnonzero(new)
+        self.pairs = rows[starts]
+        if starts.size:
+            self.pairs[:, 2] = np.add.reduceat(rows[:, 2], starts)
+        self.ready = max(starts.size - 1, 0)
 
-    def _common(self, node: Array, asks: Array, begins: Array, numbers: Array) -> Array:
-        """Return how many members of each asking piece are in the set of its node."""
-        starts = np.append(0, np.flatnonzero(node[1:] != node[:-1]) + 1)
-        stops = np.append(starts[1:], node.shape[0])
-        sets: list[Array] = []
-        for lo, hi in zip(starts.tolist(), stops.tolist(), strict=True):
-            own = lo + int(np.argmax(asks[lo:hi])) if asks[lo:hi].any() else hi
-            if node[lo] != self.node:
-                self.node, self.members = int(node[lo]), np.empty(0, np.int64)
-            self.members = np.concatenate([self.members, numbers[begins[lo] : begins[own]]])
-            sets.append(self.members)
-        asking = np.flatnonzero(asks)
-        holder = np.searchsorted(starts, asking, side="right") - 1
-        pieces = [numbers[begins[i] : begins[i + 1]] for i in asking.tolist()]
-        return _count_common(sets, pieces, holder)
+    def _common(self, node: Array, asks: Array, begins: Array, members: Array) -> Array:
+        """Return how many members of each asking piece are in the set of its node.
+
+        A set is one after the other in `members`: first the one that is held, if its node goes on, then for each node
+        its own pieces together, and each piece that asks by itself.
+        """
+        goes_on = bool(node[0] == self.node)
+        held = self.members if goes_on else self.members[:0]
+        first = np.append(True, node[1:] != node[:-1])  # rows of each node
+        opens = asks | first
+        opens[0] &= asks[0] or not goes_on
+        set_of = np.cumsum(opens) - 1 + goes_on  # of each row
+        bounds = np.concatenate([[0] if goes_on else [], begins[:-1][opens] + held.shape[0]]).astype(np.int64)
+        bounds = np.append(bounds, members.shape[0] + held.shape[0])
+        members = np.concatenate([held, members])
+        holders = set_of[first]
+        holders[0] = 0
+        slots = np.bincount(holders[(np.cumsum(first) - 1)[asks]], minlength=bounds.shape[0] - 1)
+        common = np.zeros(int(asks.sum()), np.int64)
+        indptr = np.append(0, np.cumsum(slots))
+        Runtime().module.count_common(indptr, set_of[asks], bounds, members, 0, slots.shape[0], common)
+        self.node, self.members = int(node[-1]), members[bounds[holders[-1]] : bounds[holders[-1] + 1]].copy()
+        return common
 
     def complete(self) -> tuple[Array, Array, Array, Array]:
         """Return the pairs that get no more rows, and forget them."""
@@ -183,17 +193,3 @@ class _Answers:
     def finish(self) -> None:
         """Say that there are no more rows."""
         self.ready = self.pairs.shape[0]
-
-
-def _count_common(sets: list[Array], pieces: list[Array], holder: Array) -> Array:
-    """Return the number of common members of each piece and the set of its holder; holders ascend."""
-    count, everything = len(sets), [*sets, *pieces]
-    begins = np.cumsum([0, *(part.shape[0] for part in everything)], dtype=np.int64)
-    indptr = np.zeros(len(everything) + 1, np.int64)
-    indptr[1 : count + 1] = np.searchsorted(holder, np.arange(count), side="right")
-    indptr[count + 1 :] = indptr[count]
-    common = np.zeros(len(pieces), np.int64)
-    neighbour = np.arange(count, len(everything))
-    members = np.concatenate(everything) if everything else np.empty(0, np.int64)
-    Runtime().module.count_common(indptr, neighbour, begins, members, 0, count, common)
-    return common
