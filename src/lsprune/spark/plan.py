@@ -66,7 +66,8 @@ class Plan:
         candidates = frame if loops == "edge" else frame.where(~is_loop)
         degrees = _count_edges(candidates, self.owner)
         if self.pruner.rules.keep is not None:
-            degrees = degrees.persist()  # read several times
+            # Read several times; adaptive execution leaves the many small partitions of what is cached as they are.
+            degrees = degrees.coalesce(partitions or self._default_partitions()).persist()
         try:
             budget, largest_degree = find_budget(self.pruner.rules, degrees)
             if largest_degree is not None and budget.level >= largest_degree:

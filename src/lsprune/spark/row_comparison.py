@@ -57,6 +57,7 @@ def node_rows(ends: EdgeEnds, comparison: RowComparison) -> DataFrame:
         known = known.persist()
         sums = _sums(ends, known, comparison)
         both = known.join(sums, F.col(ID_COLUMN) == F.col(OWNER_ID), "left").drop(OWNER_ID)
+        both = both.coalesce(ends.partitions)  # adaptive execution leaves the partitions of what is cached as they are
         known = both.mapInArrow(_Update(comparison).run, _KNOWN_SCHEMA)
     return known.mapInArrow(_Finish(comparison).run, f"{ID_COLUMN} long, {ROW} binary").persist()
 
