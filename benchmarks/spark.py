@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from pyspark.sql import SparkSession
 from common import THREADS, line
 from graphs import features, power_law
 from lsprune import LSP
+from lsprune.baselines import TopWeight
 from lsprune.files import read_edges, write_edges
+from lsprune.pruners import Pruner
 from lsprune.spark import prune_spark
 
 DIM, K = 32, 8
@@ -41,18 +44,30 @@ def tables(folder: Path, edges: int, nodes: int) -> None:
     np.save(folder / "x.npy", x)
 
 
-def in_memory(folder: Path) -> int:
+def made(weights: str | None, folder: Path) -> Pruner:
+    """Return the pruner; labels (the place of the largest feature) are learned before, from 1 % of the nodes."""
+    if weights is None:
+        return LSP(k=K)
+    pruner = TopWeight(k=K, weights=weights)
+    if "labels" not in weights:
+        return pruner
+    graph = read_edges(folder / "edges.parquet", features=folder / "x.npy").graph
+    y = np.asarray(graph.x).argmax(axis=1)
+    return pruner.fit(replace(graph, y=y, train_mask=np.arange(y.size) % 100 == 0), threads=THREADS)
+
+
+def in_memory(folder: Path, pruner: Pruner) -> int:
     """Number of edges kept."""
     read = read_edges(folder / "edges.parquet", features=folder / "x.npy")
-    mask = LSP(k=K).mask(read.graph, threads=THREADS)
+    mask = pruner.mask(read.graph, threads=THREADS)
     write_edges(folder / "kept.parquet", read, mask)
     return int(mask.sum())
 
 
-def on_spark(session: SparkSession, folder: Path, broadcast: bool | None) -> int:
+def on_spark(session: SparkSession, folder: Path, pruner: Pruner, broadcast: bool | None) -> int:
     """Number of edges kept."""
     edges, nodes = (session.read.parquet(str(folder / name)) for name in ("edges", "nodes.parquet"))
-    kept = prune_spark(edges, nodes, LSP(k=K), broadcast=broadcast)
+    kept = prune_spark(edges, nodes, pruner, broadcast=broadcast)
     kept.write.parquet(str(folder / "kept"), mode="overwrite")
     return int(sum(pq.ParquetFile(one).metadata.num_rows for one in (folder / "kept").glob("*.parquet")))
 
@@ -72,20 +87,22 @@ def shuffled(session: SparkSession) -> int:
     return sum(stages.apply(i).shuffleWriteBytes() for i in range(stages.size()))
 
 
-def measure(session: SparkSession, edges: int, broadcast: bool | None) -> None:
+def measure(session: SparkSession, edges: int, broadcast: bool | None, weights: str | None = None) -> None:
     """Print the figures for one size."""
     folder = Path(tempfile.mkdtemp(prefix="lsprune-spark-"))
     try:
         nodes = edges // 10
         tables(folder, edges, nodes)
-        memory, expected = timed(lambda: in_memory(folder))
+        pruner = made(weights, folder)
+        memory, expected = timed(lambda: in_memory(folder, pruner))
         before = shuffled(session)
-        spark, kept = timed(lambda: on_spark(session, folder, broadcast))
+        spark, kept = timed(lambda: on_spark(session, folder, pruner, broadcast))
         moved = shuffled(session) - before
         assert kept == expected, f"Spark kept {kept} edges, memory {expected}"
     finally:
         shutil.rmtree(folder)
-    print(f"\n## Spark local[2], {edges:,} edges, {nodes:,} nodes, d={DIM}, k={K}; fit, prune, Parquet to Parquet")
+    sizes = f"{edges:,} edges, {nodes:,} nodes, d={DIM}, k={K}" + (f", {weights}" if weights else "")
+    print(f"\n## Spark local[2], {sizes}; fit, prune, Parquet to Parquet")
     line("Spark", f"{spark:.1f} s", f"{edges / spark / 1e3:,.0f} k edges/s")
     line("Spark, cost of an edge", f"{spark / edges * 1e6:.2f} us")
     line("Spark, shuffled", f"{moved / edges:.1f} B/edge")
@@ -98,6 +115,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, nargs="+", default=[1_000_000, 10_000_000, 100_000_000])
     parser.add_argument("--join", choices=["auto", "broadcast", "shuffle"], default="auto")
+    parser.add_argument("--weights", help="keep the edges of largest weight instead, such as jaccard*degree")
     parser.add_argument("--memory", default="8g", help="of the Java process")
     given = parser.parse_args(argv)
     running = SparkSession.getActiveSession()
@@ -107,9 +125,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     session = running or builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     broadcast = {"auto": None, "broadcast": True, "shuffle": False}[given.join]
-    measure(session, min(WARM_UP, *given.edges), broadcast)  # compiled and warm
+    measure(session, min(WARM_UP, *given.edges), broadcast, given.weights)  # compiled and warm
     for edges in given.edges:
-        measure(session, edges, broadcast)
+        measure(session, edges, broadcast, given.weights)
     if running is None:
         session.stop()
 

@@ -102,7 +102,11 @@ wherever ours do; `tests/user_plugin` proves it.
    the same sums as in memory, added up over partitions.
 2. `lsprune.spark.plan.Plan` follows the pruner's needs: what the edges are joined with (keys of the neighbour, or
    attributes), and how many edges each owner keeps (`lsprune.spark.budget.find_budget`).
-3. Tasks select from batches sorted by owner with `lsprune.outofcore.partial_selection.Selector`, the same kernels as in
+3. Weights that compare neighbourhoods say how they are computed where no task sees the whole graph
+   (`lsprune.weights.comparison`): from rows that nodes make in rounds of sums (`lsprune.spark.row_comparison`), or from
+   sets of neighbours (`lsprune.spark.set_comparison`). `lsprune.spark.carried_weights.carry` adds their logarithms to
+   the edges as columns, which the pruner reads from then on (`lsprune.weights.carried.Carried`).
+4. Tasks select from batches sorted by owner with `lsprune.outofcore.partial_selection.Selector`, the same kernels as in
    memory; hubs are shared out over several tasks and merged exactly.
 
 ## The walk of a study

@@ -14,6 +14,8 @@ def test_labels_have_a_row_for_each_node_and_are_joined():
     y, mask = np.array([0, 2, 1]), np.array([True, False, True])
     graph = Graph.from_edges(np.array([[0, 1], [1, 2]]), y=y, train_mask=mask)
     assert graph.y is y and graph.train_mask is mask
+    rows = Graph.from_csr(np.array([0, 1, 2, 2]), np.array([1, 2]), rows="source", y=y, train_mask=mask)
+    assert rows.y is y and rows.train_mask is mask
     both = Graph.concat([graph, graph])
     assert both.y.tolist() == [0, 2, 1, 0, 2, 1] and both.train_mask.tolist() == [True, False, True] * 2
     bare = Graph.from_edges(np.array([[0, 1], [1, 2]]))

@@ -13,7 +13,7 @@ from lsprune.needs import SCOPES, Needs
 from lsprune.pruners import PerOwner
 
 SINGLE_EDGES = [p for p in ALL_PRUNERS if isinstance(p, PerOwner) and p.needs.scope == "edge" and not p.symmetric]
-FLAGS = ("owner", "neighbour", "edge", "degree", "owner_id", "position", "fit_edges", "own_type")
+FLAGS = ("owner", "neighbour", "edge", "degree", "owner_id", "carried", "position", "fit_edges", "own_type")
 
 
 @pytest.mark.parametrize("flag", FLAGS)

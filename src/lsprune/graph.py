@@ -109,8 +109,10 @@ class Graph:
         x: Any = None,
         edge_attr: Any = None,
         ptr: Any = None,
+        y: Any = None,
+        train_mask: Any = None,
     ) -> Graph:
-        """Build a graph from compressed rows, without expanding them.
+        """Build a graph from compressed rows, without expanding them; all else as in `from_edges`.
 
         Args:
             indptr: `[R + 1]` offsets; indices: `[E]` ids of the other end.
@@ -141,6 +143,7 @@ class Graph:
             x_source=_rows_for(x_source, sizes[0], "x"), x_target=_rows_for(x_target, sizes[1], "x"),
             edge_attr=_rows_for(_features(edge_attr, "edge_attr"), indices.shape[0], "edge_attr"),
             source_ptr=_offsets(ptr_source, sizes[0]), target_ptr=_offsets(ptr_target, sizes[1]),
+            y=_labels(y, [*sizes], bipartite, "y"), train_mask=_labels(train_mask, [*sizes], bipartite, "train_mask"),
         )  # fmt: skip
         _check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
         return graph

@@ -20,6 +20,7 @@ class Needs:
         owner, neighbour, edge: the attributes of the owner, the neighbour, the edge.
         degree: the number of edges that have the neighbour as theirs.
         owner_id: the owner's id, or the place of the edge among all edges: keys differ from owner to owner.
+        carried: logarithms of weights that were computed beforehand and come with the edge.
         position: the caller's order of the edges, if only for ties.
         scope: "edge": an edge with its two ends is enough, so that edges may come in any batches; "neighbourhood": the
             edges of other owners too; "graph": edges are chosen over the whole graph, not by their owners.
@@ -37,6 +38,7 @@ class Needs:
     edge: bool = False
     degree: bool = False
     owner_id: bool = False
+    carried: bool = False
     position: bool = False
     scope: Scope = "edge"
     reason: str = ""
@@ -50,7 +52,7 @@ class Needs:
     @property
     def by_neighbour(self) -> bool:
         """Whether the keys depend on the neighbour alone."""
-        return not (self.owner or self.edge or self.owner_id)
+        return not (self.owner or self.edge or self.owner_id or self.carried)
 
     def __or__(self, other: Needs) -> Needs:
         """Combine the needs of two parts of a pruner; keys are a table only if both parts allow it."""
@@ -58,6 +60,7 @@ class Needs:
         return Needs(
             owner=self.owner or other.owner, neighbour=self.neighbour or other.neighbour, edge=self.edge or other.edge,
             degree=self.degree or other.degree, owner_id=self.owner_id or other.owner_id,
+            carried=self.carried or other.carried,
             position=self.position or other.position, scope=wider.scope, reason=wider.reason,
             fit_edges=self.fit_edges or other.fit_edges,
             key_table=self.key_table and other.key_table, own_type=self.own_type or other.own_type,

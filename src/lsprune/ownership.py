@@ -41,6 +41,7 @@ class Owned:
     neighbour: Array  # [slots]
     edge: Array | None  # [slots] the caller's edge of each slot; None: edge i is slot i
     degree: Array | None = None  # [neighbours] in the whole graph, where this is a part of it
+    carried: Array | None = None  # [slots, n] logarithms of weights that were computed from the whole graph
 
     def bounds(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the first slot of the owners lo..hi and the slot after their last."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 
+import numpy as np
 import pytest
 
-from lsprune import LSP, PRUNERS, Guarded, OptionError
+from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError
 from lsprune.cli.prune import prune_command
 from lsprune.cli.pruner_options import PRESETS, PrunerOptions
 from lsprune.cli.spark import spark_prune_command
@@ -93,3 +94,14 @@ def test_both_commands_that_prune_have_these_options():
             if field.default is not dataclasses.MISSING:
                 assert parameters[field.name].default == field.default
     assert len(inspect.signature(prune_command.__wrapped__).parameters) <= 8
+
+
+def test_a_fitted_pruner_comes_alone_or_with_another_budget(tmp_path):
+    graph = Graph.from_edges(np.array([[0, 1, 2], [2, 2, 1]]), x=np.eye(3))
+    fitted, path = LSP(k=1).fit(graph), tmp_path / "fitted.npz"
+    fitted.save(path)
+    assert PrunerOptions(fitted=path).make() == fitted
+    assert PrunerOptions(fitted=path, keep=0.5).make() == fitted.with_budget(keep=0.5)
+    for other, name in (({"seed": 2}, "seed"), ({"pruner": "random"}, "pruner"), ({"weights": "degree"}, "weights")):
+        with pytest.raises(OptionError, match=f"fitted must come alone: {name} is in the saved pruner already"):
+            PrunerOptions(fitted=path, **other).make()

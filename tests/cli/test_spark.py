@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from lsprune import LSP, OptionError
-from lsprune.cli.pruner_options import PrunerOptions
-from lsprune.cli.spark import TableOptions, _cause, _check_paths, _pruner
+from lsprune import OptionError
+from lsprune.cli.spark import TableOptions, _cause, _check_paths
 from lsprune.errors import FormatError
-from lsprune.graph import Graph
 
 
 def test_columns_are_named_as_the_library_takes_them():
@@ -17,16 +14,6 @@ def test_columns_are_named_as_the_library_takes_them():
     assert (keywords["source"], keywords["target"], keywords["position"]) == ("user", "item", "n")
     assert (keywords["edge_attr"], keywords["features"]) == (("w", "t"), ("a", "b"))
     assert TableOptions().keywords()["features"] is None
-
-
-def test_a_fitted_pruner_comes_alone(tmp_path):
-    graph = Graph.from_edges(np.array([[0, 1, 2], [2, 2, 1]]), x=np.eye(3))
-    fitted = LSP(k=1).fit(graph)
-    fitted.save(tmp_path / "fitted.npz")
-    assert _pruner(PrunerOptions(), tmp_path / "fitted.npz") == fitted
-    assert _pruner(PrunerOptions(k=2), None) == LSP(k=2)
-    with pytest.raises(OptionError, match="fitted must come alone: k is in the saved pruner already"):
-        _pruner(PrunerOptions(k=2), tmp_path / "fitted.npz")
 
 
 def test_inputs_must_be_there(tmp_path):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from graphs import ALL_PRUNERS, name_of, random_graph
-from lsprune import LSP, First, Graph, GraphError, Guarded, NoEdges, OptionError, Random
+from lsprune import LSP, Degree, First, Graph, GraphError, Guarded, Jaccard, NoEdges, OptionError, Random
+from lsprune.baselines import TopWeight
 
 LOCAL = [p for p in ALL_PRUNERS if not isinstance(p, (Random, NoEdges))]
 
@@ -51,6 +52,23 @@ def test_what_weights_added_is_what_parts_the_keys_from_plain_ones(weights):
     assert len(said[None]) > 3 and all(added is None for _, added in said[None])
     assert [int(key) - int(added) for key, added in said[weights]] == [int(key) for key, _ in said[None]]
     assert len({added for _, added in said[weights]}) > 1
+
+
+def test_a_product_of_weights_is_shown_by_factor():
+    graph = random_graph(4, nodes=10, edges=90)
+    product = Jaccard(power=0.5) * Degree(power=2)
+    degree = np.bincount(graph.ends()[0][graph.ends()[0] != graph.ends()[1]], minlength=10)
+    single = TopWeight(k=2, weights=Jaccard(power=0.5)).explain(graph, 3).edges
+    for reason, alone in zip(TopWeight(k=2, weights=product).explain(graph, 3).edges, single, strict=True):
+        if reason.neighbour == 3:
+            continue  # self-loops have no key
+        added, jaccard, low = re.search(
+            r"weights ([+-]\d+): jaccard ([0-9.e-]+) \* degree ([0-9.e-]+)\)", reason.why
+        ).groups()
+        assert float(low) == pytest.approx(degree[reason.neighbour] ** -2.0, rel=0.01)
+        assert -int(added) / 2**32 == pytest.approx(np.log2(float(jaccard) * float(low)), abs=0.05)
+        only = int(re.search(r"weights ([+-]\d+)\)", alone.why)[1])
+        assert float(jaccard) == pytest.approx(2 ** (-only / 2**32), rel=0.01)
 
 
 @pytest.mark.parametrize("pruner", [Random(keep=0.4), NoEdges()], ids=name_of)

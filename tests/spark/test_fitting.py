@@ -28,6 +28,8 @@ FITS = [
     PaperLSP(k=1, attributes=ALL, values="raw"),
     LSP(k=1, attributes=("neighbour",), hash=Threshold(), side="out"),
     LSP(k=1, hash=Identity()),
+    PaperLSP(k=1, values="raw", weights="degree*similarity"),  # two scales of one table
+    LSP(k=1, hash=Identity(), weights="similarity"),
 ]
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lsprune.spark import packed_rows
 from lsprune.spark.columns import AttributeColumns
-from lsprune.spark.packed_rows import PackedAttributes, pack_rows, unpack_keys
+from lsprune.spark.packed_rows import PackedAttributes, pack_lists, pack_rows, unpack_keys, unpack_lists, unpack_rows
 
 
 def test_keys_of_different_widths_go_together():
@@ -38,6 +38,23 @@ def test_rows_travel_as_bytes_and_come_back(category, arrays):
     np.testing.assert_array_equal(rule.unpack(sent), rows)
     np.testing.assert_array_equal(rule.unpack(sent.slice(5, 7)), rows[5:12])
     assert rule.unpack(sent).dtype == (np.int64 if category else np.float32)
+
+
+def test_rows_that_are_null_are_left_out_and_lists_have_any_length():
+    rows = np.arange(6).reshape(2, 3)
+    first, second = pack_rows(rows).to_pylist()
+    column = pa.chunked_array([pa.array([first, None], pa.binary()), pa.array([second], pa.binary())])
+    np.testing.assert_array_equal(unpack_rows(column, np.int64), rows)
+    assert unpack_rows(pa.chunked_array([pa.array([None], pa.binary())]), np.int64).shape[0] == 0
+    lists = [np.arange(3), np.arange(0), np.array([2**62])]
+    cut = pa.chunked_array(
+        [pa.array([part.astype(np.int64).tobytes() for part in some]) for some in (lists, lists[:1])]
+    )
+    begins, numbers = unpack_lists(cut)
+    assert begins.tolist() == [0, 3, 3, 4, 7] and numbers.tolist() == [0, 1, 2, 2**62, 0, 1, 2]
+    assert pack_lists(begins[:4], numbers[:4]).equals(cut.chunk(0))
+    begins, numbers = unpack_lists(cut.slice(2, 2))
+    assert begins.tolist() == [0, 1, 4] and numbers.tolist() == [2**62, 0, 1, 2]
 
 
 def test_rows_beyond_the_offsets_of_one_column_are_packed_one_by_one(monkeypatch):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'lsprune[spark]'")
@@ -16,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
 )
 ATTR = ["a", "b"]
+KIND = np.arange(40) % 3
 
 
 def test_a_plan_has_the_fitted_pruner_and_the_tables_that_it_looks_at(tables, graph):
@@ -94,3 +98,17 @@ def test_tables_must_be_like_those_that_the_pruner_was_fitted_on(tables, graph, 
 def test_nodes_must_be_given_where_they_are_looked_at(tables, graph):
     with pytest.raises(GraphError, match="nodes must be a table"):
         prune_spark(tables[0], None, Cosine(k=1))
+
+
+def test_weights_that_compare_neighbourhoods_are_checked_before_anything_runs(tables, graph):
+    edges, nodes = tables
+    with pytest.raises(GraphError, match="jaccard.* needs one kind of nodes"):
+        prune_spark(edges, None, LSP(k=1, hash="identity", weights="jaccard"), bipartite=True)
+    similar = LSP(k=1, hash="identity", weights="similarity")
+    with pytest.raises(GraphError, match="needs node attributes"):
+        prune_spark(edges, None, similar)
+    with pytest.raises(GraphError, match="x must have 3 columns as when fitted, got 2"):
+        prune_spark(edges, nodes.selectExpr("id", "slice(x, 1, 2) as x"), similar.fit(graph))
+    kinds = LSP(k=1, hash="identity", weights="similarity").fit(replace(graph, x_source=KIND, x_target=KIND))
+    with pytest.raises(GraphError, match="x as a category must be in"):
+        prune_spark(edges, nodes.selectExpr("id", "id as x"), kinds)

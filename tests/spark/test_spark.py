@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 import os
@@ -190,8 +191,9 @@ def test_no_edges(session):
     [
         (LSP(k=1, symmetric="union"), OptionError, "symmetric must be None"),
         (LSP(k=1, hash="structure"), OptionError, "hash structure looks at the edges around a neighbour"),
-        (LSP(k=1, weights="jaccard"), OptionError, "jaccard"),
-        (TopWeight(k=1, weights="degree*labels"), OptionError, "weights labels compares predictions"),
+        (LSP(k=1, hash="structure", weights="jaccard"), OptionError, "hash structure looks at the edges"),
+        (LSP(k=1, hash="identity", weights="auto"), OptionError, "weights auto is chosen by fit"),
+        (TopWeight(k=1, weights="degree*labels"), OptionError, "weights labels must be fitted before"),
         (LSP(k=1, hash="codebook"), OptionError, "codebook must be fitted before"),
         (LSP(k=1, hash="auto"), OptionError, "auto must be fitted before"),
         (Jaccard(k=1), OptionError, "jaccard compares the neighbours of both ends"),
@@ -365,3 +367,21 @@ def test_the_benchmark_prints_every_figure_at_a_tiny_size(session, capsys):
         capsys.readouterr().out, ("Spark  ", "Spark, cost of an edge", "Spark, shuffled", "memory  ", "Spark / memory")
     )
     assert session.range(3).count() == 3  # the session goes on
+
+
+WEIGHED = [
+    TopWeight(keep=0.3, weights="labels:2*jaccard:0.5*degree:0.5"),
+    TopWeight(keep=0.25, weights="jaccard:0.5*similarity*degree:0.5"),
+    LSP(k=3, hash="identity", weights="jaccard*edge:1", side="out", self_loops="edge"),
+]
+
+
+@pytest.mark.parametrize("pruner", WEIGHED, ids=name_of)
+def test_weights_that_compare_neighbourhoods_keep_what_memory_keeps(tables, graph, kept_by, pruner):
+    edges, nodes = tables
+    if "Labels" in repr(pruner):  # labels are learned in memory
+        pruner = pruner.fit(dataclasses.replace(graph, y=np.arange(NODES) % 3, train_mask=np.arange(NODES) < 30))
+    shuffle = {} if pruner.is_fitted else {"broadcast": False}
+    kept = prune_spark(edges, nodes, pruner, edge_attr=ATTR, position="n", partitions=2, hub=80, **shuffle)
+    assert kept.schema == edges.schema
+    np.testing.assert_array_equal(kept_by(kept), np.flatnonzero(pruner.mask(graph)))

@@ -23,6 +23,7 @@ from lsprune.pruners.contract import SAME_EDGES, ScaleOf
 from lsprune.selection.choose import KeySource
 from lsprune.selection.rules import SelectionRules
 from lsprune.weights import Weight, weight
+from lsprune.weights.comparison import Comparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -96,6 +97,14 @@ class TopWeight(LocalPruner):
     def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> PerOwner:
         """Fit from scales that are computed elsewhere; see `PerOwner.fit_scales`."""
         return self if self.is_fitted else self.scored.fit_scales(template, scale_of, edges)
+
+    def carrying(self) -> PerOwner:
+        """Return the pruner to use where edges carry logarithms of weights."""
+        return self if self.weights is None else self.scored.carrying()
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the weights are computed where no task sees the whole graph."""
+        return () if self.weights is None else self.scored.comparisons()
 
     def check_attributes(self, graph: Graph) -> None:
         """Raise GraphError if the graph lacks attributes that the weights compare."""

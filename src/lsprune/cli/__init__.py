@@ -18,6 +18,7 @@ from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
 from lsprune.cli.console import INTERRUPTED, Group, say_interrupted, tell
 from lsprune.cli.demo import demo_command
+from lsprune.cli.fit import fit_command
 from lsprune.cli.inspect import inspect_command
 from lsprune.cli.methods import methods_command
 from lsprune.cli.prune import prune_command
@@ -74,6 +75,7 @@ app.command("report")(report_command)
 app.command("figures")(figures_command)
 app.command("spark-prune")(spark_prune_command)
 app.command("prune")(prune_command)
+app.command("fit")(fit_command)
 app.command("methods")(methods_command)
 app.command("demo")(demo_command)
 

@@ -64,6 +64,20 @@ class EdgeFileOptions:
     target_id: Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")] = None
     target_x: Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")] = ""
     num_targets: Annotated[int | None, typer.Option(help="With --bipartite: number of targets.")] = None
+    label: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Node labels, for weights labels: an array of IN (default: y) or a column of --features.",
+        ),
+    ] = None
+    train_mask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Training nodes, the only ones whose labels are looked at: as --label (default: train_mask).",
+        ),
+    ] = None
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `read_edges` and `prune_stream`."""
@@ -72,7 +86,7 @@ class EdgeFileOptions:
             "features": self.features, "id": self.node_id, "x": names(self.x), "num_nodes": self._node_counts(),
             "edge_arrays": names(self.edge_arrays), "node_arrays": names(self.node_arrays),
             "bipartite": self.bipartite, "target_features": self.target_features, "target_id": self.target_id,
-            "target_x": names(self.target_x),
+            "target_x": names(self.target_x), "label": self.label, "train_mask": self.train_mask,
         }  # fmt: skip
 
     def _node_counts(self) -> int | tuple[int | None, int | None] | None:

@@ -43,6 +43,8 @@ def prune_command(
 
     Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
 
+    Example: lsprune prune graph.npz small.npz --pruner top-weight --weights "labels:2*jaccard:0.5" --keep 0.1
+
     Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
     """
     with errors():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,8 +37,8 @@ class PrunerOptions:
         str | None,
         typer.Option(
             metavar="SPEC",
-            help="Prefer some edges: degree:power=0.4, jaccard, similarity, edge:2 (column 2 of edge_attr), auto, or a "
-            "product such as jaccard:power=0.5*degree. A saved pruner may have labels too.",
+            help="Prefer some edges: degree:power=0.4, jaccard, similarity, labels, edge:2 (column 2 of edge_attr), "
+            "auto, or a product such as labels:2*jaccard:0.5*degree:0.5.",
         ),
     ] = None
     attributes: Annotated[
@@ -58,6 +59,14 @@ class PrunerOptions:
         ),
     ] = field(default_factory=list)
 
+    fitted: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A pruner that `lsprune fit` wrote, instead of options; --keep or --k may differ from the saved one.",
+        ),
+    ] = None
+
     def table(self) -> dict[str, Any]:
         """Return the options that were given, as `from_dict` takes them."""
         from lsprune.specs import parse_setting
@@ -75,7 +84,20 @@ class PrunerOptions:
         """Build the pruner; raise OptionError for an option that it does not have."""
         from lsprune.pruners import pruner
 
+        if self.fitted is not None:
+            return self._load(self.fitted)
         return self._preset(self.preset) if self.preset is not None else pruner(self.pruner, **self.table())
+
+    def _load(self, path: Path) -> Pruner:
+        """Load a saved pruner; raise OptionError for options other than a budget."""
+        from lsprune.pruners import load
+
+        options = self.table()
+        others = [name for name in options if name not in ("k", "keep")]
+        if others or self.pruner != "lsp" or self.preset:
+            raise OptionError(f"fitted must come alone: {next(iter(others), 'pruner')} is in the saved pruner already")
+        saved = load(path)
+        return saved.with_budget(**options) if options else saved
 
     def _preset(self, preset: str) -> Pruner:
         from lsprune.pruners import LSP

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rich.table import Table
 
-    from lsprune.pruners import Pruner
-
 
 @dataclass(frozen=True)
 class TableOptions:
@@ -71,7 +69,6 @@ def spark_prune_command(
     tables: TableOptions,
     pruning: PrunerOptions,
     master: Annotated[str | None, typer.Option(help="Where Spark runs, such as local[2] (default: as set up).")] = None,
-    fitted: Annotated[Path | None, typer.Option(help="A fitted pruner that `save` wrote, instead of options.")] = None,
     as_json: Json = False,
 ) -> None:
     """Prune the edges in IN on Spark and write what is kept to OUT.
@@ -80,9 +77,11 @@ def spark_prune_command(
     at the end.
 
     Example: lsprune spark-prune edges.parquet small.parquet --features nodes.parquet --keep 0.5
+
+    Example: lsprune spark-prune edges.parquet small.parquet --features nodes.parquet --fitted pruner.npz
     """
     with errors(), _plainly():
-        pruner = _pruner(pruning, fitted)
+        pruner = pruning.make()
         paths = (source_path, tables.features, tables.target_features)
         _check_paths(output_path, *paths)
         with _session(master) as session:
@@ -96,17 +95,6 @@ def spark_prune_command(
             report = _report(edges.count(), session.read.parquet(output_path).count(), time.perf_counter() - start)
         files = {"input": source_path, "output": output_path, "pruner": pruner.to_dict()}
         show({**files, **report}, as_json, lambda: _table(output_path, report))
-
-
-def _pruner(pruning: PrunerOptions, fitted: Path | None) -> Pruner:
-    from lsprune.pruners import load
-
-    if fitted is None:
-        return pruning.make()
-    options = pruning.table()
-    if options or pruning.pruner != "lsp" or pruning.preset:
-        raise OptionError(f"fitted must come alone: {next(iter(options), 'pruner')} is in the saved pruner already")
-    return load(fitted)
 
 
 def _local(path: str) -> Path | None:

@@ -33,6 +33,7 @@ from lsprune.files.file_graph import FileGraph, build_graph
 from lsprune.files.folders import list_files, refuse_copies
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_kinds import check_two_kinds
+from lsprune.files.node_labels import with_labels
 from lsprune.files.suffixes import suffix_of
 from lsprune.graph import Array
 
@@ -58,7 +59,8 @@ def read_edges(
         memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
+            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
+            `train_mask`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -74,11 +76,17 @@ def read_edges(
     two_kinds = check_two_kinds(options.bipartite, isinstance(edges.num_nodes, tuple), **targets)
     from lsprune.files.node_features import read as read_features
 
-    rows = [None if table is None else read_features(table.path, table.id, table.x, budget) for table in options.tables]
+    skip = options.label_names
+    rows = [
+        None if table is None else read_features(table.path, table.id, table.x, budget, skip)
+        for table in options.tables
+    ]
     graph = build_graph(edges, rows, options, path, two_kinds=two_kinds)
     if options.num_nodes is None:  # a few bytes of a file may claim any number of nodes
         count = graph.num_sources + (graph.num_targets if graph.bipartite else 0)
         budget.take(count * _NODE_BYTES, f"{path}: a graph of {count:,} nodes")
+    arrays = getattr(edges.content, "arrays", {})  # only a .npz holds more than edges
+    graph = with_labels(graph, options, arrays, path, budget)
     return FileGraph(graph, edges.content, (path, *(table.path for table in options.tables if table is not None)))
 
 

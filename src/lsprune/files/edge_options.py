@@ -31,6 +31,8 @@ class EdgeKeywords(TypedDict, total=False):
     target_features: PathLike | None
     target_id: str | None
     target_x: Sequence[str]
+    label: str | None
+    train_mask: str | None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,9 @@ class EdgeOptions:
             kind, with a warning where the names of the columns look like two.
         target_features, target_id, target_x: those of the targets where there are two kinds; `features`, `id` and `x`
             are then those of the sources.
+        label, train_mask: names of the node labels and of the mask of training nodes, for `weights="labels"`: arrays
+            of the `.npz` with the edges (default `y` and `train_mask`), or columns of `features`, which are then no
+            features. A mask may also be a column of strings, where "train" is a training node.
 
     >>> EdgeOptions(source="from_user", target="to_user", edge_attr=["weight"]).edge_attr
     ('weight',)
@@ -80,6 +85,8 @@ class EdgeOptions:
     target_features: PathLike | None = None
     target_id: str | None = None
     target_x: Sequence[str] = ()
+    label: str | None = None
+    train_mask: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x"):
@@ -115,6 +122,11 @@ class EdgeOptions:
             if self.target_features is None
             else TableOptions(Path(self.target_features), self.target_id, tuple(self.target_x)),
         )
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The names of labels and mask that the caller gave."""
+        return tuple(name for name in (self.label, self.train_mask) if name is not None)
 
     def refuse_arrays(self, path: Path) -> None:
         """Raise OptionError for names of arrays if the file is a table."""

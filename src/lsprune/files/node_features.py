@@ -25,12 +25,19 @@ from lsprune.graph import Array
 SUFFIXES = (".npy", ".npz", ".parquet")
 
 
-def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: MemoryBudget | None = None) -> NodeRows:
+def read(
+    path: Path,
+    id: str | None = None,
+    x: Sequence[str] = (),
+    memory: MemoryBudget | None = None,
+    skip: Sequence[str] = (),
+) -> NodeRows:
     """Return node attributes: a memory map from `.npy`, dense or scipy.sparse from `.npz`; rows with ids in place.
 
     Args:
         id, x: names of the column (or array) of ids, and of those of features, as in `lsprune.files.node_table`.
         memory: what the file may take; default what is available.
+        skip: names of columns that are no features unless `x` names them, such as labels.
     """
     memory = memory or MemoryBudget.of()
     suffix = path.suffix.lower()
@@ -39,7 +46,7 @@ def read(path: Path, id: str | None = None, x: Sequence[str] = (), memory: Memor
     if suffix == ".npy":
         refuse_names(path, id, x)
         return NodeRows(checked(read_npy(path), path))
-    return _from_npz(path, id, x, memory) if suffix == ".npz" else _from_parquet(path, id, x, memory)
+    return (_from_npz if suffix == ".npz" else _from_parquet)(path, id, x, memory, skip)
 
 
 def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
@@ -79,21 +86,22 @@ def feature_arrays(arrays: Mapping[str, Array], columns: NodeColumns, path: Path
     return features
 
 
-def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
+def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget, skip: Sequence[str]) -> NodeRows:
     arrays = read_npz(path, memory)
     if is_matrix(arrays):
         refuse_names(path, id, x)
         return NodeRows(checked(to_matrix(arrays, path), path))
-    columns = array_columns(list(arrays), id, x, path)
+    columns = array_columns([name for name in arrays if name in x or name not in skip], id, x, path)
     return _placed(feature_arrays(arrays, columns, path), arrays.get(columns.id or ""), columns, path)
 
 
-def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget) -> NodeRows:
+def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget, skip: Sequence[str]) -> NodeRows:
     from lsprune.files.arrow_columns import integers, is_list, numbers
     from lsprune.files.parquet import read_parquet
 
     table = read_parquet(path, memory)
-    columns = node_columns({field.name: is_list(field.type) for field in table.schema}, id, x, path)
+    kinds = {field.name: is_list(field.type) for field in table.schema if field.name in x or field.name not in skip}
+    columns = node_columns(kinds, id, x, path)
     hint = "" if x else CHOOSE
     features = [numbers(table[name], name, path, hint=hint) for name in columns.features]
     return _placed(

@@ -40,6 +40,7 @@ class EdgeRows:
     x_neighbour: Any = None  # [n, ...]
     edge_attr: Any = None  # [n, ...]
     degree: Array | None = None  # [n] of the neighbour
+    carried: Array | None = None  # [n, ...] logarithms of weights; see `lsprune.weights.carried`
 
     def __len__(self) -> int:
         return int(self.owner.shape[0])
@@ -193,4 +194,4 @@ def _partial_graph(rows: EdgeRows, indptr: Array, side: str) -> tuple[Graph, Own
         source=ends[0], target=ends[1], num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
         edge_attr=rows.edge_attr, bipartite=True, ids=ids,
     )  # fmt: skip
-    return graph, Owned(indptr, neighbour, None, rows.degree)
+    return graph, Owned(indptr, neighbour, None, rows.degree, rows.carried)

@@ -94,6 +94,7 @@ def prune_stream(
     started = time.perf_counter()
     owners = _check_pruner(pruner)
     options = EdgeOptions.of(options, keywords)
+    _refuse_labels(options)
     ceiling = Ceiling(parse_size(memory), resident(), runtime(threads).threads)
     mapping = None if map_ids is None else Path(map_ids)
     source = StreamInput(Path(path), options, mapping, mapping_bytes=ceiling.limit // 8)
@@ -132,6 +133,15 @@ def _check_pruner(pruner: Pruner) -> PerOwner:
     if pruner.needs.scope == "graph" or not isinstance(pruner, PerOwner):
         raise OptionError(f"{pruner.name} must see the whole graph at once; prune without --stream (prune), or use lsp")
     return pruner
+
+
+def _refuse_labels(options: EdgeOptions) -> None:
+    """Raise OptionError for labels: a teacher is trained in memory."""
+    for name in options.label_names:
+        raise OptionError(
+            f"label and train_mask must not be given here, got {name!r}: fit the pruner in memory, on a part of the "
+            "graph if it is too large, and save it (`lsprune fit`); then give the fitted pruner (--fitted)"
+        )
 
 
 def _check_places(source: StreamInput, out: Path, scratch: PathLike | None, resume: bool) -> Output:

@@ -33,6 +33,7 @@ from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
 from lsprune.selection.rules import SelectionRules
 from lsprune.selection.unbiased import owner_draws, refuse_pairs, unbiased_factors
+from lsprune.weights.comparison import Comparison
 
 SAME_EDGES = "it keeps the same edges with every seed, and no factor makes up for the others"  # of an unbiased_problem
 ScaleOf = Callable[[str, Part, bool], Scale]  # (role, part, normalised) -> the scale of one part by itself
@@ -256,6 +257,14 @@ class PerOwner(Pruner):
     def without_weights(self) -> PerOwner:
         """Return the same pruner without edge weights."""
         return self
+
+    def carrying(self) -> PerOwner:
+        """Return the pruner to use where edges carry logarithms of weights that `comparisons` computed."""
+        return self
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the fitted pruner's weights are computed where no task sees the whole graph; see `Weight.carried`."""
+        return ()
 
     def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> PerOwner:
         """Fit from scales that are computed elsewhere, part by part, as on Spark.

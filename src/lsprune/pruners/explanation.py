@@ -62,13 +62,16 @@ class _Keys:
     added: Array | None
     winners: Array  # [steps] which edge each step took
     last_rank: int
+    factors: list[tuple[str, Array]]  # of a product of weights: their names, and the weight of each edge
 
     @property
     def steps(self) -> int:
         return int(self.table.shape[1])
 
     def show(self, i: int, z: int) -> str:
-        weights = "" if self.added is None else f" (weights {int(self.added[i]):+d})"
+        factors = " * ".join(f"{name} {values[i]:.3g}" for name, values in self.factors)
+        by_factor = f": {factors}" if factors else ""
+        weights = "" if self.added is None else f" (weights {int(self.added[i]):+d}{by_factor})"
         return f"{int(self.table[i, z])}{weights}"
 
 
@@ -94,7 +97,7 @@ def explain_node(
     )
     edges, node_keys = owned.edges(start, stop), _Keys(
         keys, source.added(start, stop) if shown else None, _winners(keys, ranks, source.bottom),
-        int(ranks.max(initial=0)),
+        int(ranks.max(initial=0)), source.factors(start, stop) if shown else [],
     )  # fmt: skip
     reasons = [
         Reason(int(edges[i]), int(owned.neighbour[start + i]), bool(mask[edges[i]]), int(ranks[i]) or None,

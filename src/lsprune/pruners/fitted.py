@@ -19,12 +19,14 @@ from lsprune.hashing.base import Keys, View
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, check_fitted
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT
 from lsprune.pruners.contract import PerOwner, Pruner
 from lsprune.pruners.registry import load
 from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import neighbour_base
 from lsprune.weights.base import PerEdge, add_offsets
+from lsprune.weights.comparison import Comparison
 
 if TYPE_CHECKING:
     from lsprune.pruners.lsp import LSP
@@ -192,6 +194,19 @@ class FittedLSP(PerOwner):
         """Raise GraphError if the graph has no attributes to hash, or none that the weights compare."""
         self.options.check_attributes(graph)
 
+    def carrying(self) -> FittedLSP:
+        """Return the same fit for edges that carry logarithms of weights."""
+        options = self.options.carrying()
+        if options == self.options:
+            return self
+        hashed = tuple((role, scale) for role, scale in self.scales if role in PARTS)
+        return dataclasses.replace(self, options=options, scales=hashed, weights_learned=None)
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the weights are computed where no task sees the whole graph."""
+        weight = self.options.weight
+        return () if weight is None else weight.comparisons(dict(self.scales), self._weights_array, self.seed)
+
     def fitted_parts(self, graph: Graph) -> dict[str, Part]:
         """Describe the edges of a graph as when fitted; raise GraphError if the attributes are of another kind."""
         hashed = {role: scale for role, scale in self.scales if role in PARTS}
@@ -211,7 +226,8 @@ class FittedLSP(PerOwner):
         options = self.options
         return KeySource(
             keys.of, bottom=options.select == "bottom", replace=options.replace, ties=options.tie_rule,
-            check=keys.check, added=keys.added, functions=options.functions, repeats=options.family.has_codes,
+            check=keys.check, added=keys.added, factors=keys.factors,
+            functions=options.functions, repeats=options.family.has_codes,
         )  # fmt: skip
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -288,6 +304,18 @@ class _GraphKeys:
     def added(self, start: int, stop: int) -> Array | None:
         """Return what the weights added to the keys of some slots."""
         return None if self.offsets is None else self.offsets.of(self.owned, start, stop)
+
+    def factors(self, start: int, stop: int) -> list[tuple[str, Array]]:
+        """Return the weights of some slots by factor, if keys were made and the weight is a product."""
+        weight = self.pruner.options.weight
+        if self.view is None or weight is None or len(weight.parts) == 1:
+            return []
+        scales, side, found = dict(self.pruner.scales), self.pruner.options.side, []
+        for factor in weight.parts:
+            offsets = factor.key_offsets(self.graph, self.view, side, EXACT_LOG_UNIT, scales)
+            logs = -offsets.of(self.owned, start, stop) / EXACT_LOG_UNIT
+            found.append((factor.name, np.exp2(logs)))
+        return found
 
     def check(self) -> None:
         """Raise GraphError for attributes that are not finite, if no key was needed.

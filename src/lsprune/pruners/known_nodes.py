@@ -31,6 +31,8 @@ def without_unknown(graph: Graph, runtime: Runtime) -> Graph:
     smaller = dataclasses.replace(
         graph, num_sources=counts[0], num_targets=counts[1], x_source=x_source, known=(None, None),
         x_target=x_source if same else _rows(graph.x_target, graph.known[1], counts[1], runtime),
+        y=_rows(graph.y, graph.known[0], counts[0], runtime),
+        train_mask=_rows(graph.train_mask, graph.known[0], counts[0], runtime),
     )  # fmt: skip
     if graph.grouped is None:
         ends = (_renumbered(end, rank, runtime) for end, rank in zip(graph.ends(), ranks, strict=True))

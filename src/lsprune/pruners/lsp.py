@@ -27,6 +27,7 @@ from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
 from lsprune.weights import AutoWeight, Weight, weight
+from lsprune.weights.comparison import Comparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -192,6 +193,14 @@ class LSP(LocalPruner):
         """Return the same pruner without edge weights."""
         return replace(self, weights=None)
 
+    def carrying(self) -> LSP:
+        """Return the same pruner for edges that carry logarithms of weights."""
+        return self if self.weight is None else replace(self, weights=self.weight.carried(0))
+
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Say how the weights, which have nothing to learn, are computed where no task sees the whole graph."""
+        return FittedLSP(options=self).comparisons()
+
     def for_trials(self, k: int) -> LSP:
         """Return the pruner as candidates for "auto" are compared: k edges per owner, without weights and pairs."""
         return replace(self, k=k, keep=None, symmetric=None, weights=None)
@@ -279,11 +288,14 @@ class LSP(LocalPruner):
                 f"hash {self.family.name} must be fitted before: it learns from all edges at once; call fit on a part "
                 "of the graph that fits into memory"
             )
-        parts = self.parts(template, self.attributes, None)
-        scales = adjusted(
-            {role: scale_of(role, part, self.normalised) for role, part in parts.items()}, unit=self.normalised
-        )
-        self._warn_constant(scales, edges)
+        parts = self.parts(template, self.attributes, None) if self.family.needs_attributes else {}
+        apart = {role: scale_of(role, part, self.normalised) for role, part in parts.items()}
+        scales = adjusted(apart, unit=self.normalised) if apart else {}
+        if apart:
+            self._warn_constant(scales, edges)
+        if self.weight is not None:
+            own = self.weight.fit_scales(template, self.side, self.seed, lambda part: scale_of("neighbour", part, True))
+            scales |= {role: adjusted({role: scale}, unit=True)[role] for role, scale in own.items()}
         return FittedLSP(options=self, scales=tuple(scales.items()))
 
     def parts(

@@ -31,6 +31,7 @@ class KeySource:
         ties: index into TIES.
         check: called instead of `keys` if no owner has a choice to make, for errors that must not depend on that.
         added: what weights added to the keys of some slots, once there are keys; None without weights.
+        factors: the weights of some slots by factor, as (name, numbers), where there are several; for explanations.
         functions: number of steps with a function of their own. The steps after them all go by the next function and
             its tie order, so that they take what is left from the smallest key up. None: every step has its own.
         repeats: edges often share a key, so that ties are common; it changes no result.
@@ -42,6 +43,7 @@ class KeySource:
     ties: int = 0
     check: Callable[[], None] = lambda: None
     added: Callable[[int, int], Array | None] = lambda start, stop: None
+    factors: Callable[[int, int], list[tuple[str, Array]]] = lambda start, stop: []
     functions: int | None = None
     repeats: bool = False
 

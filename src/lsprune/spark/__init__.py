@@ -6,6 +6,7 @@ The walk of `prune_spark`:
 2. `GraphTables` describes the tables; `prepare` checks them in a few small jobs and fits the pruner if necessary
    (`fitting.fit`, from totals over partitions). It returns a `Plan`.
 3. `Plan.pruned` computes the quotas of the owners (`find_budget`) and finds hubs, owners with very many edges.
+   Weights that compare neighbourhoods are computed once and carried as columns of the edges (`carried_weights.carry`).
 4. The task `Describe` computes keys where the nodes are; they are joined to the edges by neighbour.
 5. The edges of an owner are shuffled to one task, `Select`, which selects batch by batch with the kernels of all other
    executors (`outofcore.partial_selection`). Of a hub, several tasks first select from a share each.
@@ -50,7 +51,8 @@ def prune_spark(
     Args:
         edges: a row for each edge.
         nodes: a row for each node; None if the pruner needs no node attributes.
-        pruner: as for `prune`; one that needs the whole graph, or learns from all of it, is refused.
+        pruner: as for `prune`. One that needs the whole graph is refused; one that learns from all of it, or from
+            labels, must be fitted.
         position: a column of `edges` that numbers them, for pruners that go by the order of edges. With it, parallel
             edges with equal keys are distinguished as in memory too.
         partitions: tasks of the selection. Default: one for every 2 million edges, at least the default parallelism.

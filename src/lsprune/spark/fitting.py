@@ -40,14 +40,15 @@ _HALF_BITS = 16  # a median of 32 bits is found in two histograms of 16 bits eac
 
 def fit(pruner: PerOwner, nodes: NodeTables, edges: CheckedTable) -> PerOwner:
     """Fit the pruner on these tables; the result is equal to the one fitted in memory."""
-    tables, scales = _by_role(pruner, nodes, edges), dict[int, Scale]()  # a table that has two roles is read once
+    tables = _by_role(pruner, nodes, edges)
+    scales: dict[tuple[int, bool], Scale] = {}  # a table that has two roles is read once
 
     def scale_of(role: str, part: Part, normalised: bool) -> Scale:
         table = tables[role]
         assert table is not None
-        if id(table) not in scales:
-            scales[id(table)] = _scale(part, table, normalised, pruner.rules.seed)
-        return scales[id(table)]
+        if (id(table), normalised) not in scales:
+            scales[id(table), normalised] = _scale(part, table, normalised, pruner.rules.seed)
+        return scales[id(table), normalised]
 
     return pruner.fit_scales(_template(nodes, edges), scale_of, edges.facts.count)
 
@@ -74,6 +75,22 @@ def _template(nodes: NodeTables, edges: CheckedTable) -> Graph:
     return Graph(
         source=_NO_IDS, target=_NO_IDS, num_sources=0, num_targets=0, x_source=x_source,
         x_target=x_source if nodes[0] is nodes[1] else x_target, edge_attr=edges.empty(),
+    )  # fmt: skip
+
+
+def sample_graph(nodes: NodeTables, two_kinds: bool) -> Graph:
+    """Return a graph without edges; of a category it has the smallest and the largest value, else no nodes."""
+
+    def values(table: CheckedTable | None) -> Array | None:
+        if table is None or table.facts.integer_range is None or table.width != 1:
+            return None if table is None else table.empty()
+        return np.array(table.facts.integer_range, np.int64)
+
+    x_source, x_target = values(nodes[0]), values(nodes[1])
+    sizes = (0 if x is None else x.shape[0] for x in (x_source, x_target))
+    return Graph(
+        source=_NO_IDS, target=_NO_IDS, num_sources=next(sizes), num_targets=next(sizes), x_source=x_source,
+        x_target=x_source if nodes[0] is nodes[1] else x_target, bipartite=two_kinds,
     )  # fmt: skip
 
 

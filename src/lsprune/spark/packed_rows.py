@@ -6,9 +6,11 @@ A column of arrays would cost Spark one step for each entry, and a column for ea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from lsprune.graph import Array
 from lsprune.spark.columns import AttributeColumns
@@ -32,8 +34,7 @@ class PackedAttributes:
 
     def unpack(self, column: pa.ChunkedArray) -> Array:
         """Return packed attributes as an array `[n, d]`."""
-        dtype = np.int64 if self.is_category else np.float32
-        return _joined_bytes(column).view(dtype).reshape(len(column), -1)
+        return unpack_rows(column, np.int64 if self.is_category else np.float32)
 
 
 def pack_rows(rows: Array) -> pa.Array:
@@ -45,6 +46,26 @@ def pack_rows(rows: Array) -> pa.Array:
         return pa.array([row.tobytes() for row in rows], pa.binary())
     buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(rows.reshape(-1).view(np.uint8))]
     return pa.Array.from_buffers(pa.binary(), count, buffers)
+
+
+def unpack_rows(column: pa.ChunkedArray, dtype: Any) -> Array:
+    """Return packed rows of one width as an array `[n, d]`; rows that are null are left out."""
+    count = len(column) - column.null_count
+    return _joined_bytes(column).view(dtype).reshape(count, -1) if count else np.empty((0, 0), dtype)
+
+
+def pack_lists(begins: Array, numbers: Array) -> pa.Array:
+    """Return lists of int64 as byte strings, from where each begins `[n + 1]` and all their numbers."""
+    data = pa.py_buffer(np.ascontiguousarray(numbers, dtype=np.int64))
+    offsets = pa.py_buffer((begins * 8).astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), begins.shape[0] - 1, [None, offsets, data])
+
+
+def unpack_lists(column: pa.ChunkedArray) -> tuple[Array, Array]:
+    """Return where each packed row of int64 begins, `[n + 1]`, and all their numbers, one after the other."""
+    sizes = [pc.binary_length(chunk).to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    begins = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]), dtype=np.int64) // 8
+    return begins, _joined_bytes(column).view(np.int64)
 
 
 def unpack_keys(column: pa.ChunkedArray, steps: int) -> Array:

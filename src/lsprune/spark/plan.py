@@ -12,8 +12,10 @@ from lsprune.graph import oriented
 from lsprune.pruners import PerOwner
 from lsprune.selection.self_loops import loops_count
 from lsprune.spark.budget import Budget, find_budget
+from lsprune.spark.carried_weights import carried_columns, carry
 from lsprune.spark.checked_table import CheckedTable, NodeTables
 from lsprune.spark.columns import column
+from lsprune.spark.edge_ends import EdgeEnds
 from lsprune.spark.packed_rows import PackedAttributes
 from lsprune.spark.tasks import (
     DEGREE_COLUMN,
@@ -24,6 +26,7 @@ from lsprune.spark.tasks import (
     Describe,
     Select,
 )
+from lsprune.weights.comparison import Comparison
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -43,6 +46,7 @@ class Plan:
     pruner: PerOwner
     position: str | None  # the column that numbers the edges
     bipartite: bool = False
+    comparisons: tuple[Comparison, ...] = ()  # what the edges carry logarithms of
 
     @property
     def owner(self) -> str:
@@ -62,7 +66,8 @@ class Plan:
         candidates = frame if loops == "edge" else frame.where(~is_loop)
         degrees = _count_edges(candidates, self.owner)
         if self.pruner.rules.keep is not None:
-            degrees = degrees.persist()  # read several times
+            # Read several times; adaptive execution leaves the many small partitions of what is cached as they are.
+            degrees = degrees.coalesce(partitions or self._default_partitions()).persist()
         try:
             budget, largest_degree = find_budget(self.pruner.rules, degrees)
             if largest_degree is not None and budget.level >= largest_degree:
@@ -72,8 +77,12 @@ class Plan:
             hubs = self._hubs(candidates, None if largest_degree is None else degrees, hub)
         finally:
             degrees.unpersist()
-        task, joined = self._join_nodes(frame, budget, broadcast)
-        return self._select(task, joined, partitions or self._default_partitions(), hubs, hub)
+        tasks = partitions or self._default_partitions()
+        nodes = oriented(self.pruner.side, *self.nodes)[1]
+        ends = EdgeEnds(frame, candidates, self.owner, self.neighbour, nodes, tasks, broadcast)
+        carried = carry(ends, self.comparisons)
+        task, joined = self._join_nodes(frame, carried, budget, broadcast)
+        return self._select(task, joined, tasks, hubs, hub)
 
     def _default_partitions(self) -> int:
         parallel = self.edges.frame.sparkSession.sparkContext.defaultParallelism
@@ -111,9 +120,11 @@ class Plan:
         names = (*self.edges.id_columns, *(() if attributes is None else attributes.columns))
         return [column(name) for name in dict.fromkeys((*names, *((self.position,) if self.position else ())))]
 
-    def _join_nodes(self, frame: DataFrame, budget: Budget, broadcast: bool | None) -> tuple[Select, DataFrame]:
-        """Return the selecting task, and the edges joined with what it needs of their ends."""
-        pruner, needs = self.pruner, self.pruner.needs
+    def _join_nodes(
+        self, edges: DataFrame, carried: DataFrame, budget: Budget, broadcast: bool | None
+    ) -> tuple[Select, DataFrame]:
+        """Return the selecting task, and the edges, with what they carry, joined with what it needs of their ends."""
+        pruner, needs, frame = self.pruner, self.pruner.needs, carried
         owners, neighbours = oriented(pruner.side, *self.nodes)
         owner_width, neighbour_width = (0 if table is None else table.width for table in (owners, neighbours))
         x_owner = _packed(owners) if needs.owner else None
@@ -124,19 +135,20 @@ class Plan:
             steps = 0  # keys are computed by the selecting task
         if joins_neighbours:
             describe = Describe(pruner, x_neighbour, needs.degree, steps)
-            rows = self._node_rows(frame, neighbours, needs.neighbour, needs.degree)
+            rows = self._node_rows(edges, neighbours, needs.neighbour, needs.degree)
             row_bytes = 4 * steps if steps else 4 * neighbour_width + 8
             described = rows.mapInArrow(describe.run, describe.schema)
             frame = self._join(frame, described, neighbours, self.neighbour, broadcast, row_bytes)
         if needs.owner:
             describe = Describe(pruner, x_owner, False, 0)
-            rows = self._node_rows(frame, owners, True, False)
+            rows = self._node_rows(edges, owners, True, False)
             described = rows.mapInArrow(describe.run, describe.schema).withColumnRenamed(NEIGHBOUR_COLUMN, OWNER_COLUMN)
             frame = self._join(frame, described, owners, self.owner, broadcast, 4 * owner_width)
         select = Select(
             pruner, budget, self.owner, self.neighbour, tuple(self.edges.frame.columns), steps=steps, x_owner=x_owner,
             x_neighbour=None if steps else x_neighbour, edge_attr=self.edges.facts.attributes if needs.edge else None,
             degree=needs.degree and not steps, bipartite=self.bipartite,
+            carried=carried_columns(len(self.comparisons)),
         )  # fmt: skip
         return select, frame
 

@@ -13,7 +13,7 @@ from lsprune.outofcore.partial_selection import per_owner
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.spark.checked_table import CheckedTable, NodeTables
 from lsprune.spark.columns import column, column_type, value_type
-from lsprune.spark.fitting import check_fitted, fit
+from lsprune.spark.fitting import check_fitted, fit, sample_graph
 from lsprune.spark.plan import Plan
 from lsprune.spark.tables import GraphTables
 from lsprune.spark.totals import largest_bits
@@ -24,25 +24,42 @@ if TYPE_CHECKING:
 
 def prepare(tables: GraphTables, pruner: Pruner, position: str | None) -> Plan:
     """Check the tables, fit the pruner if it is not fitted, and return the plan of the selection."""
-    owners = per_owner(pruner)
+    owners = _distributable(pruner)
     if pruner.needs.position and position is None:
         raise OptionError("position must name the column that numbers the edges: this pruner goes by their order")
     tables.check_kinds()
     if not pruner.is_fitted:
         nodes, edges = _check_all(tables)
-        return Plan(edges, nodes, fit(owners, nodes, edges), position, tables.two_kinds)  # `fit` checks the attributes
+        fitted = fit(owners, nodes, edges)  # it checks the attributes
+        return _plan(fitted, nodes, edges, position, tables.two_kinds)
     needs = pruner.needs
     ends = oriented(pruner.side, needs.owner, needs.neighbour)
     _check_node_tables(tables, ends)
     nodes, edges = tables.check_nodes(ends), tables.check_edges(needs.edge)
     _check_ids(nodes, edges, tables.two_kinds)
-    _check_attributes(owners, nodes, edges, needs)
-    return Plan(edges, nodes, owners, position, tables.two_kinds)
+    _check_attributes(owners.carrying(), nodes, edges, needs)
+    return _plan(owners, nodes, edges, position, tables.two_kinds)
+
+
+def _distributable(pruner: Pruner) -> PerOwner:
+    """Return the pruner; raise OptionError if its keys need more than single edges and what they carry."""
+    if isinstance(pruner, PerOwner):
+        per_owner(pruner.carrying())
+        return pruner
+    return per_owner(pruner)
+
+
+def _plan(pruner: PerOwner, nodes: NodeTables, edges: CheckedTable, position: str | None, two_kinds: bool) -> Plan:
+    """Return the plan of a fitted pruner; raise GraphError if its weights cannot compare these nodes."""
+    comparisons = pruner.comparisons()
+    for comparison in comparisons:
+        comparison.check(sample_graph(nodes, two_kinds))
+    return Plan(edges, nodes, pruner.carrying(), position, two_kinds, comparisons)
 
 
 def fit_tables(tables: GraphTables, pruner: Pruner) -> PerOwner:
     """Fit the pruner on the tables."""
-    owners = per_owner(pruner)
+    owners = _distributable(pruner)
     tables.check_kinds()
     return fit(owners, *_check_all(tables))
 

@@ -68,6 +68,7 @@ class Select:
     x_neighbour: PackedAttributes | None = None
     edge_attr: AttributeColumns | None = None
     degree: bool = False
+    carried: tuple[str, ...] = ()  # columns with logarithms of weights
     share: bool = False  # owners are hubs, whose edges several tasks share
     rows: int = EDGE_ROWS  # at a time
     bipartite: bool = False
@@ -98,4 +99,6 @@ class Select:
             fields["edge_attr"] = self.edge_attr.read(table)
         if self.degree:
             fields["degree"] = to_numpy(table.column(DEGREE_COLUMN))
+        if self.carried:
+            fields["carried"] = np.stack([to_numpy(table.column(name)) for name in self.carried], axis=1)
         return EdgeRows(**fields)

@@ -11,15 +11,16 @@ To add a weight to lsprune: write a file here with a frozen dataclass derived fr
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from lsprune.attributes import Part
 from lsprune.checks import set_number
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
 from lsprune.hashing.keys import in_blocks, of_nodes
@@ -27,9 +28,12 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, FRACTION_BITS, log2
+from lsprune.weights.comparison import Comparison
 
 _POWER_BITS = 16  # fraction bits of a power
 _LOG_BITS = 16  # fraction bits of a logarithm when it is multiplied
+
+NodeScale = Callable[[Part], Scale]  # from the attributes of nodes, without rows, to their scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,30 @@ class Weight(ABC):
         """Say what is wrong with what `learn` returned, as it was read from a file; empty if nothing."""
         return "" if learned is None else f"weights {self.name} learn nothing"
 
+    def carried(self, place: int) -> Weight:
+        """Return the weight to use where edges carry logarithms that `comparisons` computed, from `place` on.
+
+        By default the weight itself: it has no comparisons.
+        """
+        return self
+
+    def comparisons(self, scales: Mapping[str, Scale], learned: Array | None, seed: int) -> tuple[Comparison, ...]:
+        """Say how logarithms are computed where no task sees the whole graph; none if single edges are enough."""
+        return ()
+
+    def fit_scales(self, template: Graph, side: str, seed: int, scale_of: NodeScale) -> dict[str, Scale]:
+        """Return the scales that `fit` returns, where they are computed elsewhere, as on Spark.
+
+        Args:
+            template: a graph without nodes and edges, whose attributes are of the right types and widths.
+            scale_of: returns the scale of the attributes of nodes, normalised.
+        """
+        if self.learns:
+            raise OptionError(
+                f"weights {self.name} must be fitted before: call fit on a graph that fits into memory, or a part of it"
+            )
+        return {}
+
     def check(  # noqa: B027  (most weights need no attributes)
         self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]
     ) -> None:
@@ -156,6 +184,11 @@ class Weight(ABC):
             return in_blocks(view, values.shape[0], block)
 
         return PerEdge(**{name: None if array is None else scaled(array) for name, array in vars(logs).items()})
+
+    @property
+    def parts(self) -> tuple[Weight, ...]:
+        """The weights that are multiplied: itself, or the factors of a product."""
+        return (self,)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the options as plain data."""

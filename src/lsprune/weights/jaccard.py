@@ -10,12 +10,15 @@ import numpy as np
 
 from lsprune.common_neighbours import OVERLAP_EDGE_BYTES, overlaps
 from lsprune.errors import GraphError
-from lsprune.graph import Graph
+from lsprune.graph import Array, Graph
 from lsprune.hashing.base import View
+from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import log2
 from lsprune.weights.base import PerEdge, Weight, on_device
+from lsprune.weights.carried import Carried
+from lsprune.weights.comparison import Comparison, SetComparison
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +40,34 @@ class Jaccard(Weight):
         reason = "weights jaccard compares the neighbours of both ends of an edge"
         return Needs(scope="neighbourhood", reason=reason, edge_bytes=OVERLAP_EDGE_BYTES, gpu=True)
 
+    def carried(self, place: int) -> Weight:
+        """Return the weight to use where edges carry what `comparisons` computed."""
+        return Carried(power=self.power, place=place)
+
+    def comparisons(self, scales: Mapping[str, Scale], learned: Array | None, seed: int) -> tuple[Comparison, ...]:
+        """Say that the neighbours of both ends are compared as sets."""
+        return (CommonNeighbours(),)
+
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of the similarity of owner and neighbour, for every slot."""
-        if graph.bipartite:
-            raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
+        CommonNeighbours().check(graph)
         if view.device is not None:
             return PerEdge(of_slot=on_device().jaccard_logs(view, graph.num_nodes))
         common, union = overlaps(view.owned, graph.num_nodes, view.runtime, closed=True)
+        return PerEdge(of_slot=CommonNeighbours().logs(common, union, view.runtime))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CommonNeighbours(SetComparison):
+    """The Jaccard similarity of the neighbours of both ends."""
+
+    def check(self, graph: Graph) -> None:
+        """Raise GraphError if there are two kinds of nodes."""
+        if graph.bipartite:
+            raise GraphError('weights="jaccard" needs one kind of nodes: two kinds have no common neighbours')
+
+    def logs(self, common: Array, union: Array, runtime: Runtime) -> Array:
+        """Return log2(common / union)."""
         sizes, index = np.unique(np.concatenate([common, union]), return_inverse=True)
-        logs = log2(sizes, view.runtime)[index]
-        return PerEdge(of_slot=np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :]))
+        logs = log2(sizes, runtime)[index]
+        return np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :])

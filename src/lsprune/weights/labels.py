@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lsprune.attributes import Part
 from lsprune.errors import ConstantWarning, GraphError, warn
 from lsprune.graph import Array, Graph
 from lsprune.hashing.base import View
@@ -17,6 +18,8 @@ from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, check_finite, fit_scales
 from lsprune.numeric.random_numbers import is_tensor
 from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.carried import Carried
+from lsprune.weights.comparison import Comparison, RowComparison, view_of_nodes
 from lsprune.weights.surroundings import node_part
 from lsprune.weights.teacher import Teacher, check_columns, problem
 
@@ -83,12 +86,80 @@ class Labels(Weight):
         part = node_part(graph, side, seed, scale=scales.get(LABELS_ROLE), name=self.name)
         check_finite({LABELS_ROLE: part}, runtime)
 
+    def carried(self, place: int) -> Weight:
+        """Return the weight to use where edges carry what `comparisons` computed."""
+        return Carried(power=self.power, place=place)
+
+    def comparisons(self, scales: Mapping[str, Scale], learned: Array | None, seed: int) -> tuple[Comparison, ...]:
+        """Say that the predictions for both ends are compared, which take a round of sums for each hop."""
+        assert learned is not None
+        teacher = Teacher.unpacked(learned)
+        return (Predictions(rounds=len(teacher.weights) - 1, teacher=teacher, scale=scales[LABELS_ROLE], seed=seed),)
+
     def logs(self, graph: Graph, view: View, side: str, scales: Mapping[str, Scale]) -> PerEdge:
         """Return log2 of the probability that both ends have the same label, for every slot."""
         assert view.weights_learned is not None
         teacher, scale = Teacher.unpacked(view.weights_learned), scales[LABELS_ROLE]
         part = node_part(graph, side, view.seed, scale=scale, name=self.name)
         return PerEdge(of_slot=teacher.agreement(view, teacher.outputs(view, part, scale)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Predictions(RowComparison):
+    """The probability that both ends have the same label.
+
+    A node knows its products with the weights of every hop, side by side; each round folds the last two into one.
+
+    Args:
+        teacher: what predicts. scale: how attributes become integers. seed: that of the pruner.
+    """
+
+    teacher: Teacher
+    scale: Scale
+    seed: int
+
+    @property
+    def row_type(self) -> Any:
+        """Probabilities have 16 bits, predicted numbers 64."""
+        return np.int64 if self.teacher.kind == "numbers" else np.int16
+
+    @property
+    def _width(self) -> int:
+        return int(self.teacher.bias.shape[0])
+
+    def _part(self, graph: Graph) -> Part:
+        return node_part(graph, "in", self.seed, scale=self.scale, name=Labels.name)
+
+    def check(self, graph: Graph) -> None:
+        """Raise GraphError if there are no node attributes to look at."""
+        self._part(graph)
+
+    def start(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return the products of the attributes with the weights of hop 0, 1, ..."""
+        view, part = view_of_nodes(graph.num_nodes, self.seed, runtime), self._part(graph)
+        blocks = [self.teacher.of_rows(view, part, self.scale, block) for block in self.teacher.weights]
+        return np.concatenate(blocks, axis=1)
+
+    def message(self, known: Array) -> Array:
+        """Send what the last hop adds up to."""
+        return known[:, -self._width :]
+
+    def update(self, known: Array, sums: Array, neighbours: Array, runtime: Runtime) -> Array:
+        """Add the mean over the node and its neighbours to the products of the hop before."""
+        left = known[:, : -self._width].copy()
+        left[:, -self._width :] += sums // (neighbours[:, None] + 1)
+        return left
+
+    def finish(self, known: Array, runtime: Runtime) -> Array:
+        """Return the predictions."""
+        return self.teacher.predictions(self._view(known, runtime), known + self.teacher.bias).astype(self.row_type)
+
+    def logs(self, first: Array, second: Array, runtime: Runtime) -> Array:
+        """Return log2 of the probability that both ends have the same label."""
+        return self.teacher.agreement_of_rows(self._view(first, runtime), first, second)
+
+    def _view(self, rows: Array, runtime: Runtime) -> View:
+        return view_of_nodes(rows.shape[0], self.seed, runtime)
 
 
 def training_labels(graph: Graph) -> tuple[str, Array, Array]:

@@ -17,7 +17,8 @@ from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT
-from lsprune.weights.base import PerEdge, Weight
+from lsprune.weights.base import NodeScale, PerEdge, Weight
+from lsprune.weights.comparison import Comparison
 
 MAX_LOG = 1 << 14  # of log2 of a product, so that offsets of keys stay within 64 bits
 
@@ -58,6 +59,11 @@ class Product(Weight):
         return " * ".join(repr(factor) for factor in self.factors)
 
     @property
+    def parts(self) -> tuple[Weight, ...]:
+        """The factors."""
+        return self.factors
+
+    @property
     def roles(self) -> tuple[str, ...]:  # type: ignore[override]
         """The names of the scales that the factors learn."""
         return tuple(dict.fromkeys(role for factor in self.factors for role in factor.roles))
@@ -90,6 +96,22 @@ class Product(Weight):
     def _learner(self, scales: Mapping[str, Scale]) -> Weight | None:
         """Return the factor that learns an array: one that is not content with none."""
         return next((factor for factor in self.factors if factor.learned_problem(None, scales)), None)
+
+    def carried(self, place: int) -> Weight:
+        """Return the product of what the factors use where edges carry logarithms."""
+        factors: list[Weight] = []
+        for factor in self.factors:
+            factors.append(factor.carried(place))
+            place += factors[-1] is not factor
+        return Product(factors=tuple(factors))
+
+    def comparisons(self, scales: Mapping[str, Scale], learned: Array | None, seed: int) -> tuple[Comparison, ...]:
+        """Return the comparisons of all factors, in their order."""
+        return tuple(one for factor in self.factors for one in factor.comparisons(scales, learned, seed))
+
+    def fit_scales(self, template: Graph, side: str, seed: int, scale_of: NodeScale) -> dict[str, Scale]:
+        """Return the scales of all factors."""
+        return reduce(or_, (factor.fit_scales(template, side, seed, scale_of) for factor in self.factors))
 
     def check(self, graph: Graph, side: str, seed: int, runtime: Runtime, scales: Mapping[str, Scale]) -> None:
         """Raise GraphError if the graph lacks attributes that a factor needs, or they are not finite."""

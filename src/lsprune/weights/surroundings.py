@@ -78,11 +78,16 @@ def surroundings(rows: Array, owned: Owned, runtime: Runtime) -> Array:
     def sum_and_normalise(lo: int, hi: int) -> None:
         sums = np.zeros((hi - lo, rows.shape[1]), dtype)
         runtime.module.sum_rows(owned.indptr, owned.neighbour, rows, lo, hi, sums)
-        begins = np.arange(hi - lo + 1) * rows.shape[1]
-        runtime.module.unit_values(begins, sums.astype(np.float32).reshape(-1), out[lo:hi].reshape(-1))
+        unit_rows(sums, runtime, out[lo:hi])
 
     runtime.spread(rows.shape[0], sum_and_normalise, TABLE_ROWS >> 2)
     return out
+
+
+def unit_rows(sums: Array, runtime: Runtime, out: Array) -> None:
+    """Set `out`, int16, to the L2-normalised rows of integers in 2^-14."""
+    begins = np.arange(sums.shape[0] + 1) * sums.shape[1]
+    runtime.module.unit_values(begins, sums.astype(np.float32).reshape(-1), out.reshape(-1))
 
 
 def cosines(units: Array, owned: Owned, runtime: Runtime) -> Array:
@@ -94,6 +99,13 @@ def cosines(units: Array, owned: Owned, runtime: Runtime) -> Array:
         runtime.module.dot_dense(units, units, owner, owned.neighbour[lo:hi], out[lo:hi])
 
     runtime.spread(out.shape[0], dot_products, _BLOCK_SLOTS)
+    return out
+
+
+def dot_products(first: Array, second: Array, runtime: Runtime) -> Array:
+    """Return the dot product of each row of `first` with the same row of `second`, int64."""
+    out, rows = np.zeros(first.shape[0], np.int64), np.arange(first.shape[0])
+    runtime.module.dot_dense(first, second, rows, rows, out)
     return out
 
 

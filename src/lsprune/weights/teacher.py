@@ -23,7 +23,7 @@ from lsprune.hashing.keys import in_blocks, project
 from lsprune.kernels.threads import spans
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import FRACTION_BITS, log2
-from lsprune.weights.surroundings import COSINE_BITS, cosines
+from lsprune.weights.surroundings import COSINE_BITS, cosines, dot_products
 
 KINDS = ("classes", "labels", "numbers")  # one class a node, several labels a node, or numbers
 MAX_HOPS = 2
@@ -80,12 +80,12 @@ class Teacher:
         """Return the outputs for every node, `[nodes, outputs]` int64."""
         total: Any = None
         for block in self.weights[::-1]:
-            rows = self._of_rows(view, part, scale, block)
+            rows = self.of_rows(view, part, scale, block)
             total = rows if total is None else _means(view, total) + rows
         bias: Any = view.constant(self.bias)
         return in_blocks(view, total.shape[0], lambda lo, hi: total[lo:hi] + bias)
 
-    def _of_rows(self, view: View, part: Part, scale: Scale, weights: Array) -> Array:
+    def of_rows(self, view: View, part: Part, scale: Scale, weights: Array) -> Array:
         """Return the products of every node's row with one block of weights, in two parts of 7 bits each."""
         high, low = weights >> 7, weights & 127
         tops, rest = (project(view, part, scale, np.ascontiguousarray(half)) for half in (high, low))
@@ -102,14 +102,28 @@ class Teacher:
 
     def agreement(self, view: View, outputs: Array) -> Array:
         """Return log2 of the probability that both ends of each slot have the same labels, int64 with 32 bits."""
+        rows = self.predictions(view, outputs)
         if self.kind == "classes":
-            chances = in_blocks(view, outputs.shape[0], lambda lo, hi: probabilities(outputs[lo:hi], view))
-            return _logs_of(_dot_products(view, chances), 2 * CHANCE_BITS, view)
-        rows = outputs
-        if self.kind == "labels":
-            rows = in_blocks(view, outputs.shape[0], lambda lo, hi: sigmoids(outputs[lo:hi], view))
-        compare = _same_labels if self.kind == "labels" else _same_numbers
-        return _per_slot(view, rows, compare)
+            return _logs_of(_dot_products(view, rows), 2 * CHANCE_BITS, view)
+        return _per_slot(view, rows, self._compare)
+
+    def predictions(self, view: View, outputs: Array) -> Array:
+        """Return the rows that are compared: probabilities in 2^-14 of classes or labels, or the outputs themselves."""
+        if self.kind == "numbers":
+            return outputs
+        chances = probabilities if self.kind == "classes" else sigmoids
+        return in_blocks(view, outputs.shape[0], lambda lo, hi: chances(outputs[lo:hi], view))
+
+    def agreement_of_rows(self, view: View, first: Array, second: Array) -> Array:
+        """Return what `agreement` returns, from the predictions of both ends, in host memory."""
+        if self.kind == "classes":
+            products = dot_products(first.astype(np.int16), second.astype(np.int16), view.runtime)
+            return _logs_of(products, 2 * CHANCE_BITS, view)
+        return _limited(self._compare(first.astype(np.int64), second.astype(np.int64), view))
+
+    @property
+    def _compare(self) -> Any:
+        return _same_labels if self.kind == "labels" else _same_numbers
 
 
 def problem(packed: Array | None, columns: int) -> str:
@@ -230,6 +244,12 @@ def _same_numbers(first: Array, second: Array, view: View) -> Array:
     return logs
 
 
+def _limited(logs: Array) -> Array:
+    """Return logarithms of probabilities, at least -MAX_LOG."""
+    limited: Array = logs.clip(-(MAX_LOG << FRACTION_BITS), 0)
+    return limited
+
+
 def _per_slot(view: View, rows: Array, compare: Any) -> Array:
     """Return compare(rows of the owners, rows of the neighbours) for every slot, a block of slots at a time."""
     owned = view.owned
@@ -237,8 +257,7 @@ def _per_slot(view: View, rows: Array, compare: Any) -> Array:
 
     def slots(lo: int, hi: int) -> Array:
         first, second = rows_of_ends(view, rows, lo, hi)
-        logs: Array = compare(first, second, view).clip(-(MAX_LOG << FRACTION_BITS), 0)
-        return logs
+        return _limited(compare(first, second, view))
 
     def block(lo: int, hi: int) -> Array:
         if hi - lo <= size:

@@ -13,8 +13,9 @@ import torch
 from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.transforms import ToSparseTensor
 
-from lsprune import LSP
+from lsprune import LSP, prune
 from lsprune.adapters.pyg import find
+from lsprune.baselines import TopWeight
 from lsprune.errors import GraphError
 
 
@@ -187,3 +188,23 @@ def test_errors_of_data_on_a_device_are_those_of_the_host(cpu_is_gpu):
                 LSP(k=1).mask(given, executor=executor)
             texts.append(str(told.value))
         assert texts[0] == texts[1]
+
+
+def test_relations_within_one_type_have_its_labels():
+    rng = np.random.default_rng(0)
+    given = HeteroData()
+    given["user"].x = torch.from_numpy(rng.standard_normal((30, 4)).astype(np.float32))
+    given["user"].y, given["user"].train_mask = torch.arange(30) % 2, torch.arange(30) < 20
+    given["item"].num_nodes = 5
+    given["user", "knows", "user"].edge_index = torch.from_numpy(rng.integers(0, 30, (2, 200)))
+    given["user", "likes", "item"].edge_index = torch.from_numpy(np.stack([np.arange(30), np.arange(30) % 5]))
+    graphs = find(given).graphs(given)
+    knows, likes = graphs["user", "knows", "user"], graphs["user", "likes", "item"]
+    assert knows.y.tolist() == given["user"].y.tolist() and knows.train_mask.tolist() == [True] * 20 + [False] * 10
+    assert likes.y is None
+    pruner = TopWeight(k=2, weights="labels")
+    masks = prune(given, {("user", "knows", "user"): pruner})
+    expected = pruner.fit(knows).mask(knows)
+    assert masks["user", "knows", "user"].edge_index.tolist() == np.stack(knows.ends())[:, expected].tolist()
+    with pytest.raises(GraphError, match="needs one kind of nodes"):
+        prune(given, {("user", "likes", "item"): pruner})

@@ -115,7 +115,8 @@ def _relation(data: HeteroData, relation: Any, *, on_device: bool = False) -> Gr
     reader = read_on_device if on_device else read
     x = x if on_device else [features(rows) for rows in x]
     if relation[0] == relation[2]:
-        return reader(data[relation], num_nodes=counts[0], x=x[0], ptr=ptr[0])
+        graph = reader(data[relation], num_nodes=counts[0], x=x[0], ptr=ptr[0])
+        return graph if ends[0] is None else with_labels(graph, ends[0], on_device=on_device)
     both = None if ptr[0] is None or ptr[1] is None else (ptr[0], ptr[1])
     return reader(data[relation], num_nodes=_sizes(data[relation], counts), x=(x[0], x[1]), ptr=both)
 
