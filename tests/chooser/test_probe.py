@@ -53,12 +53,29 @@ def test_ridge_is_the_textbook_formula():
 def test_features_are_means_over_the_kept_neighbours():
     graph = Graph.from_edges(np.array([[1, 2, 0, 0], [0, 0, 1, 0]]), x=np.eye(3, dtype=np.float32), y=np.zeros(3))
     probe = object.__new__(Probe)
-    probe.graph, probe.rows, probe.edge_rows = graph, np.eye(3, dtype=np.float32), None
+    probe.graph, probe.edge_rows = graph, None
     probe.source, probe.target = graph.ends()
     probe._of_items = lambda rows: rows
-    once = probe.features(np.ones(4, bool))[:, 3:6]
+    rows = np.eye(3, dtype=np.float32)
+    once = probe.features(np.ones(4, bool), rows)[:, 3:6]
     assert np.allclose(once, [[0, 0.5, 0.5], [1, 0, 0], [0, 0, 0]])  # the self-loop is no neighbour
-    assert np.allclose(probe.features(np.array([True, False, False, True]))[:, 3:6], [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+    few = probe.features(np.array([True, False, False, True]), rows)
+    assert np.allclose(few[:, 3:6], [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
+
+
+def test_of_wide_attributes_the_probe_knows_what_a_teacher_knows():
+    """Words that tell the class are many and rare: their main directions tell nothing, all of them together do."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 900)
+    words = (rng.random((900, 3000)) < 0.01 * (1 + (np.arange(3000)[None] % 2 == y[:, None]))).astype(np.float32)
+    graph = Graph.from_edges(np.zeros((2, 0), int), num_nodes=900, x=words, y=y)
+    probe = probe_of(graph)
+    assert probe.rows[0].shape[1] == MAX_COLUMNS + 2 and probe.rows[0] is not probe.rows[1]
+    for rows, chosen in zip(probe.rows, probe.labels.rounds, strict=True):
+        others = probe.labels.items[chosen.training]  # whose labels the linear model has not seen
+        guess = rows[:, MAX_COLUMNS:].argmax(1)
+        assert (guess[others] == y[others]).mean() > 0.85
+    assert score(probe, np.zeros(0, bool)).hits.mean() > 0.85
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "wide", "category"])

@@ -24,6 +24,8 @@ EXTRA_COLUMNS = 16  # of the sketch from which these are found
 RANDOM_FEATURES = 512
 PENALTIES = (1e-3, 1e-2, 1e-1, 1.0)  # relative to the mean square of a feature
 MAX_TRAINING = 1 << 14  # nodes or graphs that a probe learns from
+MAX_PREDICTING = 1 << 12  # nodes that the linear model of wide attributes learns from
+OWN_PENALTY = 0.1  # of that model; rows have length 1
 TRIAL_SHARE = 5  # every fifth of them chooses the penalty
 
 
@@ -34,11 +36,16 @@ class Probe:
         random = np.random.default_rng(seed & (1 << 64) - 1)
         self.graph, self.labels = graph, labels
         self.source, self.target = (np.asarray(end, np.int64) for end in graph.ends())
-        self.rows = _standard(_reduced(_rows(graph.x_target), MAX_COLUMNS, random))
+        whole = _rows(graph.x_target)
+        rows = _standard(_reduced(whole, MAX_COLUMNS, random))
+        self.rows = [rows, rows]
+        if whole.shape[1] > MAX_COLUMNS and labels.level == "nodes":
+            known = (_predicted(whole, labels, chosen.teaching) for chosen in labels.rounds)
+            self.rows = [np.concatenate([rows, _standard(more)], axis=1) for more in known]
         self.edge_rows = None
         if graph.edge_attr is not None:
             self.edge_rows = _standard(_reduced(_rows(graph.edge_attr), MAX_EDGE_COLUMNS, random))
-        columns = 3 * self.rows.shape[1] + (0 if self.edge_rows is None else self.edge_rows.shape[1])
+        columns = 3 * self.rows[0].shape[1] + (0 if self.edge_rows is None else self.edge_rows.shape[1])
         self.directions = random.standard_normal((columns, RANDOM_FEATURES)).astype(np.float32)
 
     def score(self, masks: tuple[Array, Array]) -> Scores:
@@ -47,19 +54,20 @@ class Probe:
         Args:
             masks: over the edges, as the pruner keeps them in each of the rounds; the same object if it is one mask.
         """
-        features = [self.features(masks[0])]
-        features.append(features[0] if masks[1] is masks[0] else self.features(masks[1]))
+        same = masks[1] is masks[0] and self.rows[1] is self.rows[0]
+        features = [self.features(masks[0], self.rows[0])]
+        features.append(features[0] if same else self.features(masks[1], self.rows[1]))
         rounds = [self._round(rows, chosen.training) for rows, chosen in zip(features, self.labels.rounds, strict=True)]
         return Scores(*((first + second) / 2 for first, second in zip(*rounds, strict=True)))
 
-    def features(self, mask: Array) -> Array:
-        """Return the features of every labelled node or graph, with the edges of a mask."""
+    def features(self, mask: Array, rows: Array) -> Array:
+        """Return the features of every labelled node or graph, with the edges of a mask and attributes of nodes."""
         kept = mask & (self.source != self.target)
         source, target, nodes = self.source[kept], self.target[kept], self.graph.num_targets
         share = (1 / np.maximum(np.bincount(target, minlength=nodes), 1)).astype(np.float32)
         means = csr_array((share[target], (target, source)), shape=(nodes, nodes))
-        once = means @ self.rows
-        blocks = [self.rows, once, means @ once]
+        once = means @ rows
+        blocks = [rows, once, means @ once]
         if self.edge_rows is not None:
             into = csr_array((share[target], (target, np.flatnonzero(kept))), shape=(nodes, mask.shape[0]))
             blocks.append(into @ self.edge_rows)
@@ -90,6 +98,23 @@ class Probe:
         spread = np.maximum(targets[training].std(0), 1e-9) if self.labels.kind == "numbers" else np.float32(1)
         closeness = -np.square((predicted - true) / spread).sum(1)
         return _hits(self.labels.kind, predicted, true), closeness
+
+
+def _predicted(rows: Any, labels: KnownLabels, teaching: Array) -> Array:
+    """Return what a linear model of the whole attributes predicts for every node, trained on the labels of a teacher.
+
+    Main directions alone leave something out, which a pruner that has learned from labels knows: its choice of
+    neighbours would tell the probe about the node itself.
+    """
+    places = np.flatnonzero(teaching[labels.items])
+    places = places[:: max(1, -(-places.shape[0] // MAX_PREDICTING))]
+    known, targets = rows[labels.items[places]], labels.targets[places]
+    middle = targets.mean(0)
+    products = known @ known.T
+    products = np.asarray(products.toarray() if issparse(products) else products, np.float64)
+    products[np.diag_indices_from(products)] += OWN_PENALTY
+    weights = known.T @ np.linalg.solve(products, targets - middle)
+    return np.asarray(rows @ weights.astype(np.float32), np.float32)
 
 
 def ridge(features: Array, targets: Array) -> Callable[[Array], Array]:
