@@ -194,7 +194,7 @@ def test_the_api_page_has_every_public_name():
     ("page", "sources"),
     [
         ("paper.md", ["results/README.md"]),
-        ("choosing.md", ["results/README.md", "docs/results.md", "docs/how-it-works.md"]),
+        ("choosing.md", ["results/README.md", "docs/results.md", "docs/how-it-works.md", "benchmarks/README.md"]),
     ],
 )
 def test_numbers_come_from_the_results(page: str, sources: list[str]):
