@@ -72,7 +72,8 @@ def compare_command(
 ) -> None:
     """Prune your own graph with several methods, train on each, and make a table and a report.
 
-    Stopped or killed and started again, it runs only what is missing. Pruners see features and edges, never labels.
+    Stopped or killed and started again, it runs only what is missing. Of labels, pruners see those of training nodes
+    at most.
 
     Example: lsprune compare cora.npz --methods random,lsp-projection --shares 0.1,0.25,0.5 --label y -o cora.html
 
