@@ -17,6 +17,7 @@ from lsprune.weights import WEIGHTS, Degree
 
 # A value that is not the default, for each option that numbers and words cannot be guessed for.
 VALUES = {
+    "labels": True,
     "k": 5, "keep": 0.25, "side": "out", "symmetric": "union", "self_loops": "drop", "pooled": True, "seed": 7,
     "hash": "signs", "weights": "degree", "attributes": "neighbour", "select": "bottom", "values": "raw",
     "replace": True, "ties": "id", "offset": "uniform", "digest": "affine", "part": "neighbour", "power": 0.5,
