@@ -8,6 +8,10 @@ pytest.importorskip("pyspark", reason="PySpark is not installed: pip install 'ls
 
 from lsprune.spark.edge_ends import NEIGHBOUR_ID, OWNER_ID, EdgeEnds
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::ResourceWarning"
+)  # PySpark's own
+
 
 def test_ids(session):
     frame = session.createDataFrame([(1, 2, "a")], "`an end` int, other long, word string")
