@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lsprune.lab.models.sparse_features import sparse_if_faster
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.cuda_graphs import CapturedFunction
 from lsprune.lab.training.environment import Seconds, timed
@@ -27,7 +29,7 @@ class NodeClassification(Task):
 
     def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
         super().__init__(run, graphs, device, model)
-        self.training_graph, self.test_graph = graphs.train.to(device), graphs.test.to(device)
+        self.training_graph, self.test_graph = (_on_device(graph, device) for graph in (graphs.train, graphs.test))
         self.whole_edge_index = self.test_graph.edge_index
         self.generator = torch.Generator(device).manual_seed(run.seed)
         self.nodes = {part: self.test_graph[f"{part}_mask"].nonzero()[:, 0] for part in ("train", "val", "test")}
@@ -68,6 +70,14 @@ class NodeClassification(Task):
 
     def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
         return float(judged[nodes].float().mean())
+
+
+def _on_device(graph: Any, device: torch.device) -> Any:
+    """Return a graph on a device; on a CPU, wide features that are mostly zero become sparse."""
+    graph = copy(graph.to(device))
+    if getattr(graph, "x", None) is not None:
+        graph.x = sparse_if_faster(graph.x)
+    return graph
 
 
 class NodeRanking(NodeClassification):
