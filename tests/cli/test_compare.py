@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from inspect import signature
 from pathlib import Path
 
+import numpy as np
 import pytest
 from own_files import arrays, masks, npz, tables
 from typer.testing import CliRunner
 
 from lsprune.cli import app
-from lsprune.cli.compare import compare_command
 
 pytest.importorskip("torch_geometric")
 pytest.importorskip("jinja2")
@@ -36,11 +35,19 @@ def good(*words: object) -> object:
     return result
 
 
-def test_the_methods_by_default_are_the_librarys_and_have_what_inspect_suggests() -> None:
-    from lsprune.lab.studies.compare import METHODS
-
-    assert signature(compare_command).parameters["methods"].default == ",".join(METHODS)
-    assert "lsp-auto" in METHODS
+def test_without_methods_the_finalists_of_choose_are_trained(folder: Path) -> None:
+    place = np.arange(60) // 24
+    npz(folder / "g.npz", **{f"{name}_mask": place == part for part, name in enumerate(("train", "val", "test"))})
+    words = ("--epochs", "1", "--seeds", "1", "--shares", "0.25", "--finalists", "1", "--json")
+    result = CliRunner().invoke(app, ["compare", "g.npz", *words])
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    names = [row["method"] for row in said["rows"]]
+    assert names[:3] == ["unpruned", "no-edges", "local-random"] and len(names) == 4
+    assert names[3].startswith(("top-", "lsp-"))
+    trials = list((folder / "results").glob("g-*.trials"))
+    assert len(trials) == 1 and trials[0].read_text().count("\n") > 5
+    assert json.loads(CliRunner().invoke(app, ["compare", "g.npz", *words]).stdout)["rows"] == said["rows"]
 
 
 def test_a_table_results_and_a_report(folder: Path) -> None:

@@ -47,13 +47,13 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
 
 def test_shares_and_models_take_a_part_of_a_study(tmp_path: Path) -> None:
     slice_of = ("study", "status", "choose", "--out", tmp_path, "--datasets", "cora,ppi", "--shares", "0.1, 0.25")
-    assert "0 of 54 runs" in good(*slice_of, "--models", "planetoid-gat").stdout  # 3 seeds, 2 references, 8 methods
-    two = good(*slice_of, "--models", "planetoid-gat,node-sage-skip", "--methods", "unpruned,random", "--seeds", "2")
+    assert "0 of 54 runs" in good(*slice_of, "--models", "node-gat-skip").stdout  # 3 seeds, 2 references, 8 methods
+    two = good(*slice_of, "--models", "node-gat-skip,node-sage-skip", "--methods", "unpruned,random", "--seeds", "2")
     assert "0 of 18 runs" in two.stdout  # 3 pairs of a graph and a model, 2 seeds, 3 runs each
     for option, value, says in (
         ("--shares", "0.2", "shares must be some of 0.1, 0.25, 0.05, 0.5 in study choose, got 0.2"),
         ("--shares", "much", "shares must be comma-separated numbers in (0, 1]"),
-        ("--models", "gat", "models must be some of planetoid-gat, github-gat, node-gat, ppi-gat, node-sage-skip"),
+        ("--models", "gat", "models must be some of node-gat-skip, ppi-gat, node-sage-skip"),
     ):
         assert says in run("study", "status", "choose", "--out", tmp_path, option, value).stderr
 

@@ -10,7 +10,7 @@ from lsprune.lab.models import MODELS, build
 from lsprune.lab.models.layers import graph_count
 
 NODE_GAT = ("github-gat", "planetoid-gat", "node-gat", "ppi-gat")
-SKIP = ("node-gcn-skip", "node-sage-skip")
+SKIP = ("node-gcn-skip", "node-sage-skip", "node-gat-skip")
 NODE = (*NODE_GAT, *SKIP, "node-gcn", "node-sage", "node-pna")  # their output has a row per node
 ATTENTION = (*NODE_GAT, "synthetic-gat", "synthetic-gat-small")
 PLAIN = (*SKIP, "node-gcn", "node-sage", "node-pna", "graph-gcn", "graph-sage", "graph-pna")

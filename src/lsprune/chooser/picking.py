@@ -11,7 +11,7 @@ from lsprune.chooser.scores import Scores, paired_gain
 from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Results
 
 CLEAR = 1.96  # standard errors of a clear difference
-SWITCH = 3.0  # by which another candidate must be better than the recommended one: the best of many is partly luck
+SWITCH = 2.0  # by which another candidate must be better than the recommended one: the best of many is partly luck
 LOSSLESS = 0.005  # of the score that a lossless graph may lose
 
 
@@ -20,9 +20,7 @@ def best_at(share: float, results: Results, names: Sequence[str]) -> str:
     there = [name for name in names if (name, share) in results]
     default = there[1] if len(there) > 1 else there[0]
     reference = results[default, share][0]
-    gains = {
-        name: paired_gain(results[name, share][0].closeness, reference.closeness) for name in there if name != default
-    }
+    gains = {name: paired_gain(results[name, share][0].hits, reference.hits) for name in there if name != default}
     clear = {name: mean for name, (mean, error) in gains.items() if mean > SWITCH * error}
     return max(clear, key=lambda name: clear[name]) if clear else default
 

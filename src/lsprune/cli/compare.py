@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, show, tell
+from lsprune.cli.console import Json, Report, errors, framed, show, steps, tell
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
 from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, parse_shares
@@ -38,8 +38,11 @@ class TrainingOptions:
         int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
     ] = None
     model: Annotated[
-        str, typer.Option(help="node-gat, github-gat, planetoid-gat, ppi-gat, node-gcn-skip or node-sage-skip.")
-    ] = "node-gat"
+        str,
+        typer.Option(
+            help="node-gat-skip, node-gcn-skip, node-sage-skip, node-gat, github-gat, planetoid-gat or ppi-gat."
+        ),
+    ] = "node-gat-skip"
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each run.")] = 200
     seeds: Annotated[int, typer.Option(min=1, help="Runs of each method and share, with different seeds.")] = 3
 
@@ -58,9 +61,12 @@ def compare_command(
         typer.Option(
             metavar="LIST",
             help="Methods, a comma-separated list; pruners with options in brackets: (lsp:hash=signs,weights=degree). "
-            "unpruned and no-edges are always run.",
+            "unpruned and no-edges are always run (default: local-random and the finalists of `lsprune choose`).",
         ),
-    ] = "random,local-random,lsp-projection,lsp-auto,low-degree",
+    ] = "",
+    finalists: Annotated[
+        int, typer.Option(min=1, help="Candidates of `lsprune choose` to train at each share, without --methods.")
+    ] = 2,
     shares: Shares = "0.1,0.25,0.5",
     device: Device = "cpu",
     budget: TimeLimit = None,
@@ -72,8 +78,11 @@ def compare_command(
 ) -> None:
     """Prune your own graph with several methods, train on each, and make a table and a report.
 
-    Stopped or killed and started again, it runs only what is missing. Of labels, pruners see those of training nodes
-    at most.
+    Without --methods, a cheap probe judges many pruners first (as `lsprune choose` does), and only the best ones at
+    each share are trained. Stopped or killed and started again, it runs only what is missing. Of labels, pruners see
+    those of training nodes at most, the probe those of validation nodes too.
+
+    Example: lsprune compare cora.npz --shares 0.1,0.25
 
     Example: lsprune compare cora.npz --methods random,lsp-projection --shares 0.1,0.25,0.5 --label y -o cora.html
 
@@ -92,8 +101,9 @@ def compare_command(
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
         files = description.files(graph, training.split, training.split_seed)
-        study = user_graph_study(files, methods=split_methods(methods), shares=parsed_shares, **training.keywords())
-        user_graph_dataset(files)  # errors in the files are raised before the first run
+        data = user_graph_dataset(files).train  # errors in the files are raised before the first run
+        compared = split_methods(methods) if methods else _finalists(data, parsed_shares, finalists, out / files.name)
+        study = user_graph_study(files, methods=compared, shares=parsed_shares, **training.keywords())
         results = Results(out / f"{study.name}.jsonl")
         with open_callbacks(status(study, results)) as callbacks:
             now = run_study(study, results, budget=seconds, device=device, data=files, callbacks=callbacks)
@@ -110,6 +120,20 @@ def compare_command(
             show(summary, False, lambda: compared_table(study.title, table_rows))
         for line in _lines(summary, can_write_page):
             tell(line)
+
+
+def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequence[Any]:
+    """Return the methods to train where the user names none; a file of trials is kept beside the results."""
+    from lsprune.lab.studies.compare import METHODS
+    from lsprune.lab.studies.finalists import find_finalists
+
+    trials.parent.mkdir(parents=True, exist_ok=True)
+    with steps(1000) as step:
+        found = find_finalists(
+            data, shares, count=count, resume=trials.with_name(f"{trials.name}.trials"),
+            progress=lambda done, all, name: step(f"choosing, {done} of {all}: {name}"),
+        )  # fmt: skip
+    return found or METHODS
 
 
 def _lines(summary: Report, can_write_page: bool) -> Iterator[str]:

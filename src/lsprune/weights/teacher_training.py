@@ -20,6 +20,7 @@ from lsprune.attributes import CategoryRows, Part, SparseRows
 from lsprune.graph import Array, Graph
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.random_numbers import TEACH, draw
+from lsprune.weights.propagated_rows import PropagatedRows
 from lsprune.weights.teacher import MAX_HOPS, Teacher
 
 PENALTIES = (3e-3, 3e-4, 3e-5)  # strength of regularisation, from which one is chosen
@@ -29,6 +30,7 @@ MAX_STEPS = 60  # of L-BFGS
 TRIAL_TOLERANCE, TOLERANCE = 1e-4, 1e-6  # relative change of the loss at which L-BFGS stops
 LEAST_GAIN = 0.01  # share by which the loss must fall for a candidate with more hops or less regularisation
 FOLDS = 5  # every fifth training node of a class is left out to compare candidates
+MAX_DENSE_VALUES = 1 << 20  # of x: the means of wider sparse attributes are not stored
 _DENSE_SHARE = 0.05  # of entries that are not 0, from which on products of a dense matrix are faster
 _LEAST_DEVIATION = 0.03  # of the errors of predicted numbers, in deviations of the numbers
 
@@ -59,7 +61,7 @@ class _Model:
 def train(graph: Graph, side: str, part: Part, scale: Scale, lesson: Lesson, seed: int) -> Teacher:
     """Return a teacher of this graph's labels; `scale` says how attribute rows become integers."""
     lesson = lesson.part(_some(lesson.nodes, MAX_TRAINING_NODES, seed))
-    blocks, lengths = _hops(graph, side, part, scale, lesson.nodes)
+    blocks, lengths = _hops(graph, side, part, scale, lesson.nodes, seed)
     mean, deviation = _standard(lesson)
     targets = ((lesson.targets - mean) / deviation).astype(np.float32)
     some = _some(lesson.nodes, MAX_TRIAL_NODES, seed)
@@ -94,9 +96,16 @@ def _standard(lesson: Lesson) -> tuple[Array, Array]:
     return lesson.targets.mean(0, dtype=np.float64), np.where(deviation > 0, deviation, 1.0)
 
 
-def _hops(graph: Graph, side: str, part: Part, scale: Scale, nodes: Array) -> tuple[list[Any], Array]:
+def _hops(graph: Graph, side: str, part: Part, scale: Scale, nodes: Array, seed: int) -> tuple[list[Any], Array]:
     """Return the rows of x, Px and P^2 x of some nodes, each block scaled to a mean square length of 1, and scales."""
     rows, means = _rows(part, scale), _propagation(graph, side)
+    if issparse(rows) and rows.shape[0] * rows.shape[1] > MAX_DENSE_VALUES:
+        blocks = [PropagatedRows.of(rows, means, hop, nodes, seed) for hop in range(MAX_HOPS + 1)]
+        return list(blocks), np.array([1 / block.factor for block in blocks])
+    return _dense_hops(rows, means, nodes)
+
+
+def _dense_hops(rows: Any, means: Any, nodes: Array) -> tuple[list[Any], Array]:
     blocks, lengths = [], []
     for hop in range(MAX_HOPS + 1):
         mine = rows[nodes] if hop == 0 else means[nodes] @ rows

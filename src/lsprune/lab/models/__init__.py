@@ -50,7 +50,7 @@ def build(name: str, *, in_dim: int, out_dim: int, basic: bool = False, degrees:
     Traceback (most recent call last):
     lsprune.errors.OptionError: model must be one of github-gat, planetoid-gat, node-gat, synthetic-gat, \
 synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, node-gcn, graph-gcn, node-sage, graph-sage, node-pna, graph-pna, \
-node-gcn-skip, node-sage-skip, got 'resnet'
+node-gcn-skip, node-sage-skip, node-gat-skip, got 'resnet'
     """
     if name not in MODELS:
         raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")

@@ -18,10 +18,12 @@ from torch_geometric import EdgeIndex
 from torch_geometric.nn import GCNConv, PNAConv, SAGEConv, global_mean_pool
 
 from lsprune.errors import OptionError
-from lsprune.lab.models.layers import graph_count, graph_of_node, with_self_loops
+from lsprune.lab.models.layers import convolution, graph_count, graph_of_node, with_self_loops
 from lsprune.lab.models.pna import AGGREGATORS, SCALERS, checked_histogram
 
 KINDS = ("gcn", "sage", "pna")
+WITH_SELF_LOOPS = ("gcn", "gat")  # they add a self-loop to every node
+GAT_HEADS = 8
 WIDTHS = {"gcn": 64, "sage": 64, "pna": 16}  # PNA stores some ten rows per edge, so it is narrower
 
 
@@ -94,14 +96,14 @@ class ConvolutionModel(nn.Module, ABC):
     which the normalisation of GCN needs.
 
     Args:
-        kind: one of `KINDS`.
+        kind: one of `KINDS`, or gat.
     """
 
     static_shapes = True
 
     def __init__(self, kind: str) -> None:
         super().__init__()
-        self.kind, self.self_loops = kind, kind != "gcn"
+        self.kind, self.self_loops = kind, kind not in WITH_SELF_LOOPS
 
     def precompute(self, data: Any, *, sort: bool = False) -> Any:
         """Return a copy of the graph with the edges that the layers read; `sort`: as an `EdgeIndex` by target."""
@@ -110,6 +112,8 @@ class ConvolutionModel(nn.Module, ABC):
         if self.kind == "gcn":
             edges = NormalisedEdges.of(with_self_loops(edges, data.num_nodes), data.num_nodes, data.x.dtype)
             graph.prepared = edges.sorted(data.num_nodes) if sort else edges
+        elif self.kind == "gat":
+            graph.prepared = with_self_loops(edges, data.num_nodes)
         else:
             graph.prepared = sorted_by_target(edges, data.num_nodes) if sort else edges
         return graph
@@ -120,9 +124,11 @@ class ConvolutionModel(nn.Module, ABC):
         if prepared is not None:
             return prepared
         node_mask, in_degree = getattr(data, "node_mask", None), getattr(data, "in_degree", None)
-        if self.kind != "gcn" or (node_mask is None and in_degree is None):
+        if not (self.kind == "gat" or (self.kind == "gcn" and (node_mask is not None or in_degree is not None))):
             return data.edge_index
         edges = with_self_loops(data.edge_index, data.num_nodes, has_none=node_mask is not None)
+        if self.kind == "gat":
+            return edges
         if in_degree is not None:  # nodes at the rim of a mini-batch have more edges in the whole graph
             return NormalisedEdges(edges, (in_degree + 1).to(data.x.dtype).rsqrt()[:, None])
         return NormalisedEdges.of(edges, data.num_nodes, data.x.dtype)
@@ -176,7 +182,9 @@ class ConvolutionNet(ConvolutionModel):
 
 
 def layer(kind: str, in_dim: int, out_dim: int, degrees: Tensor | None = None) -> nn.Module:
-    """Return a layer of one of `KINDS`; PNA needs the histogram of in-degrees."""
+    """Return a layer of one of `KINDS`, or of gat; PNA needs the histogram of in-degrees."""
+    if kind == "gat":
+        return convolution(in_dim, out_dim // GAT_HEADS, GAT_HEADS, concat=True, basic=False, add_self_loops=False)
     if kind == "gcn":
         return SparseGCNConv(in_dim, out_dim)
     if kind == "sage":

@@ -1,4 +1,4 @@
-"""GCN and GraphSAGE with skip connections: a node keeps what it knows of itself, whatever its neighbours say.
+"""GCN, GraphSAGE and GAT with skip connections: a node keeps what it knows of itself, whatever its neighbours say.
 
 Not in the paper: they show whether a result depends on attention, or on a model that mixes a node with its neighbours.
 """
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from lsprune.lab.models.convolutions import ConvolutionModel, layer
 
-SKIP_KINDS = ("gcn", "sage")
+SKIP_KINDS = ("gcn", "sage", "gat")
 
 
 class SkipNet(ConvolutionModel):

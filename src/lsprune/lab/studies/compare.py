@@ -27,6 +27,7 @@ MODELS = {  # with their learning rates, as in the studies
     "ppi-gat": 0.005,
     "node-gcn-skip": 0.005,
     "node-sage-skip": 0.005,
+    "node-gat-skip": 0.005,
 }
 DECAY = 5e-4  # weight decay
 TASKS = ("node-classification",)
@@ -50,7 +51,7 @@ def user_graph_study(
     *,
     methods: Iterable[Any] = METHODS,
     shares: Iterable[float] = SHARES,
-    model: str = "node-gat",
+    model: str = "node-gat-skip",
     epochs: int = 200,
     seeds: int = 3,
 ) -> Study:

@@ -191,7 +191,7 @@ def _differing(options: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and hasattr(value, "name"):  # a hash family or a weight
         return {"name": value.name, **_differing(value)}
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
 @cache

@@ -7,6 +7,7 @@ Pruning time is measured and charged to the run, and the device is synchronised 
 from __future__ import annotations
 
 import statistics
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,6 +20,8 @@ from lsprune.lab.training.environment import checked_device, environment, peak_b
 from lsprune.lab.training.prepare import prepare
 from lsprune.lab.training.tasks import Task, make_task
 from lsprune.lab.user_graph import UserGraphFiles
+
+SPARSE_IS_BETA = r"Sparse (CSR|CSC|invariant)"  # what torch says at the first sparse product on a CPU
 
 
 def train(
@@ -37,7 +40,9 @@ def train(
     graphs, pruning = prepare(run, data, executor="gpu" if torch_device.type == "cuda" else None)
     for callback in callbacks:
         callback.on_run_start(run)
-    history = _train_epochs(run, make_task(run, graphs, torch_device), callbacks)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", SPARSE_IS_BETA, UserWarning)
+        history = _train_epochs(run, make_task(run, graphs, torch_device), callbacks)
     record = {
         **pruning, "task": graphs.dataset.task, **history, "peak_bytes": peak_bytes(torch_device),
         **environment(torch_device),

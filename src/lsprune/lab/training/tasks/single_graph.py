@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from lsprune.lab.models.convolutions import ConvolutionModel
 from lsprune.lab.models.sparse_features import sparse_if_faster
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.cuda_graphs import CapturedFunction
@@ -40,6 +41,10 @@ class NodeClassification(Task):
             self.training_graph, self.test_graph = precompute(self.training_graph), precompute(self.test_graph)
             self.training_step = CapturedFunction(self._training_step, self.model, self.optimiser)
             self.judge_nodes = CapturedFunction(self._judge_nodes)
+        elif device.type == "cpu" and isinstance(model, ConvolutionModel) and not run.every_epoch:
+            graphs_alike = self.test_graph.edge_index is self.training_graph.edge_index
+            self.test_graph = model.precompute(self.test_graph, sort=True)
+            self.training_graph = self.test_graph if graphs_alike else model.precompute(self.training_graph, sort=True)
 
     def train_epoch(self) -> float:
         self.model.train()
