@@ -13,7 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from lsprune import adapters
-from lsprune.adapters.base import Kept
+from lsprune.adapters.base import Adapter, Kept
+from lsprune.adapters.given_features import GivenFeatures
 from lsprune.checks import check_choice
 from lsprune.errors import IsolatedWarning, warn
 from lsprune.graph import Graph
@@ -29,6 +30,7 @@ def prune(
     data: Any,
     pruner: Plan,
     *,
+    features: Any = None,
     return_mask: bool = False,
     e_id: bool = False,
     rescale: bool | Literal["unbiased"] = False,
@@ -42,6 +44,9 @@ def prune(
         data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX graph, PyG `Data`, `Batch`, `HeteroData`, list of
             `Data`, `InMemoryDataset`, `EdgeIndex`, or a torch tensor.
         pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
+        features: node features `[N, d]` of an object that has none (a matrix, an edge list, a NetworkX graph without
+            `x`): an array, a sparse matrix, a tensor or a table of numbers; a pair if sources and targets are
+            different nodes.
         return_mask: return `(pruned, mask)`.
         e_id: put the positions of the kept edges on the result as `e_id`.
         rescale: multiply edge weights, so that sums over neighbours keep their size. True: by degree / kept of the
@@ -59,7 +64,7 @@ def prune(
     >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
     (2, 2)
     """
-    adapter = adapters.find(data)
+    adapter = _adapter(data, features)
     pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
     _check_rescale(rescale, pruners)
 
@@ -81,14 +86,27 @@ def prune(
     return where_it_is(adapter, data, pruners, threads, executor, pruned)
 
 
-def mask(data: Any, pruner: Pruner, *, threads: int | None = None, executor: str | None = None) -> Any:
-    """Compute the mask of any kind of graph: an array, a list of arrays (several graphs) or a dict (relations)."""
-    return pruner.mask(data, threads=threads, executor=executor)
+def mask(
+    data: Any, pruner: Pruner, *, features: Any = None, threads: int | None = None, executor: str | None = None
+) -> Any:
+    """Compute the mask of any kind of graph: an array, a list of arrays (several graphs) or a dict (relations).
+
+    The arguments are those of `prune`.
+    """
+    if features is None:
+        return pruner.mask(data, threads=threads, executor=executor)
+    return prune(data, pruner, features=features, return_mask=True, threads=threads, executor=executor)[1]
 
 
 def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None) -> Explanation:
     """Explain why each edge that `node` owns was kept or removed; print the result."""
     return pruner.explain(data, node, threads=threads)
+
+
+def _adapter(data: Any, features: Any) -> Adapter:
+    """Return the adapter for the object, with the features that are given beside it."""
+    found = adapters.find(data)
+    return found if features is None else GivenFeatures(found, features)
 
 
 def _check_rescale(rescale: Any, pruners: list[Pruner]) -> None:

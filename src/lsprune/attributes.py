@@ -157,7 +157,8 @@ def describe(
     if not present:
         raise GraphError(
             "the graph has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
-            ' give it some, or use a family that needs none: hash="identity" or "structure" (--hash identity)'
+            ' give it some, as with prune(..., features=x), or use a family that needs none: hash="identity" or'
+            ' "structure" (--hash identity)'
         )
     roles = [role for role in present if role in asked] or [role for role in present if role != "owner"] or present
     parts: dict[str, Part] = {}

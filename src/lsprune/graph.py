@@ -35,6 +35,7 @@ class Graph:
     x_source: Any = None  # [num_sources, ...] dense or scipy.sparse; the same object as x_target unless bipartite
     x_target: Any = None
     edge_attr: Any = None  # [E, ...]
+    edge_weight: Any = None  # [E]: what `TopWeight` and `weights="edge"` look at first; never hashed
     y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
     train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
@@ -56,6 +57,7 @@ class Graph:
         num_nodes: int | tuple[int, int] | None = None,
         x: Any = None,
         edge_attr: Any = None,
+        edge_weight: Any = None,
         ptr: Any = None,
         undirected: bool = False,
         y: Any = None,
@@ -69,6 +71,7 @@ class Graph:
                 the largest id + 1.
             x: node attributes `[N, d]` or `[N]`, dense or scipy.sparse; a pair when bipartite.
             edge_attr: edge attributes `[E, d]` or `[E]`.
+            edge_weight: `[E]` how much each edge counts, for `TopWeight` and `weights="edge"`.
             ptr: node offsets `[G + 1]` of several graphs in one; a pair when bipartite.
             undirected: treat an edge and its reverse as one.
             y: node labels `[N]` or `[N, columns]`, for `weights="labels"`; not of a bipartite graph.
@@ -91,6 +94,7 @@ class Graph:
             source=source, target=target, num_sources=counts[0], num_targets=counts[1], bipartite=bipartite,
             x_source=_rows_for(x_source, counts[0], "x"), x_target=_rows_for(x_target, counts[1], "x"),
             edge_attr=_rows_for(_features(edge_attr, "edge_attr"), source.shape[0], "edge_attr"), undirected=undirected,
+            edge_weight=_weights(edge_weight, source.shape[0]),
             source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
             y=_labels(y, counts, bipartite, "y"), train_mask=_labels(train_mask, counts, bipartite, "train_mask"),
         )  # fmt: skip
@@ -108,6 +112,7 @@ class Graph:
         num_nodes: int | tuple[int, int] | None = None,
         x: Any = None,
         edge_attr: Any = None,
+        edge_weight: Any = None,
         ptr: Any = None,
         y: Any = None,
         train_mask: Any = None,
@@ -142,6 +147,7 @@ class Graph:
             num_sources=sizes[0], num_targets=sizes[1], bipartite=bipartite, indptr=indptr, rows=rows,
             x_source=_rows_for(x_source, sizes[0], "x"), x_target=_rows_for(x_target, sizes[1], "x"),
             edge_attr=_rows_for(_features(edge_attr, "edge_attr"), indices.shape[0], "edge_attr"),
+            edge_weight=_weights(edge_weight, indices.shape[0]),
             source_ptr=_offsets(ptr_source, sizes[0]), target_ptr=_offsets(ptr_target, sizes[1]),
             y=_labels(y, [*sizes], bipartite, "y"), train_mask=_labels(train_mask, [*sizes], bipartite, "train_mask"),
         )  # fmt: skip
@@ -173,6 +179,7 @@ class Graph:
             num_nodes=(int(source_ptr[-1]), int(target_ptr[-1])) if bipartite else int(target_ptr[-1]),
             x=(_concat_rows([graph.x_source for graph in graphs], "x"), x) if bipartite else x,
             edge_attr=_concat_rows([graph.edge_attr for graph in graphs], "edge_attr"),
+            edge_weight=concat_labels([graph.edge_weight for graph in graphs], np.concatenate),
             ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
             undirected=graphs[0].undirected,
             y=concat_labels([graph.y for graph in graphs], np.concatenate),
@@ -312,7 +319,18 @@ def _rows_for(values: Any, count: int, name: str) -> Any:
     return values
 
 
-_ITEM = {"x": "node", "edge_attr": "edge"}
+_ITEM = {"x": "node", "edge_attr": "edge", "edge_weight": "edge"}
+
+
+def _weights(values: Any, count: int) -> Any:
+    """Return one number for each edge, `[E]`; a single column is one number too."""
+    if values is None:
+        return None
+    rows = as_array(values, "edge_weight")
+    check_numbers(rows.dtype, "edge_weight")
+    if rows.ndim == 0 or rows.size != count or rows.shape[0] != count:
+        raise GraphError(f"edge_weight must have {count} values, one for each edge, got {list(rows.shape)}")
+    return rows.reshape(count)
 
 
 def _offsets(values: Any, count: int) -> Array | None:
@@ -377,7 +395,7 @@ def _labels(values: Any, counts: list[int], bipartite: bool, name: str) -> Any:
 
 
 def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:
-    """Return the labels of all graphs, one after the other; None unless all graphs have them, of one width."""
+    """Return labels or edge weights of all graphs, one after the other; None unless all have them, of one width."""
     if any(rows is None for rows in values) or len({tuple(rows.shape[1:]) for rows in values}) > 1:
         return None
     return join(list(values))

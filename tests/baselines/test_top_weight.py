@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import re
+import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 from baselines_helpers import best_of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
 import lsprune
 from graphs import random_graph, reordered
-from lsprune import LSP, Graph, GraphError, OptionError
+from lsprune import LSP, Graph, GraphError, OptionError, prune
 from lsprune.baselines import TopWeight
 from lsprune.baselines.top_weight import descending
 from lsprune.weights import Column, Degree, Jaccard, Similarity
@@ -179,3 +183,109 @@ def test_weights_are_refused_with_a_column_and_as_a_stand_in():
         TopWeight(k=1, column=0, weights="degree")
     with pytest.raises(OptionError, match="weights must be a weight that is chosen already, got AutoWeight"):
         TopWeight(k=1, weights="auto")
+
+
+# Weights that an object has already.
+
+
+def weighted_matrix(nodes: int = 40) -> scipy.sparse.csr_array:
+    """Distinct weights, some negative, one zero that is stored; no self-loops."""
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((nodes, nodes)) < 0.2, rng.permutation(nodes**2).reshape(nodes, nodes) - 800, 0)
+    np.fill_diagonal(dense, 0)
+    matrix = scipy.sparse.csr_array(dense)
+    matrix.data[7] = 0
+    return matrix
+
+
+def heaviest(matrix: scipy.sparse.csr_array, k: int) -> set[tuple[int, int]]:
+    """The k entries of largest value of each row."""
+    rows = [(matrix.indices[lo:hi], matrix.data[lo:hi]) for lo, hi in itertools.pairwise(matrix.indptr)]
+    return {
+        (row, int(column)) for row, (columns, values) in enumerate(rows) for column in columns[np.argsort(-values)[:k]]
+    }
+
+
+def entries_of(matrix) -> set[tuple[int, int]]:
+    coo = matrix.tocoo()
+    return set(zip(coo.row.tolist(), coo.col.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo"])
+def test_the_values_of_a_sparse_matrix_are_weights(kind):
+    matrix = weighted_matrix()
+    pruned = prune(matrix.asformat(kind), TopWeight(k=3, side="out"))
+    assert pruned.format == kind and entries_of(pruned) == heaviest(matrix, 3)
+    assert (abs(pruned - matrix.multiply(pruned != 0)) > 0).nnz == 0  # values stay with their entries
+    by_column = prune(matrix.asformat(kind), TopWeight(k=3))  # by default the target of an edge owns it
+    assert {(t, s) for s, t in entries_of(by_column)} == heaviest(matrix.T.tocsr(), 3)
+
+
+def test_the_weights_of_networkx_pyg_and_torch_are_used():
+    torch = pytest.importorskip("torch")
+    geometric = pytest.importorskip("torch_geometric.data")
+    networkx = pytest.importorskip("networkx")
+    matrix = weighted_matrix()
+    expected, pruner = heaviest(matrix, 3), TopWeight(k=3, side="out")
+    coo = matrix.tocoo()
+    ends = torch.from_numpy(np.stack([coo.row, coo.col]).astype(np.int64))
+    for weight in (torch.from_numpy(coo.data), torch.from_numpy(coo.data).float()[:, None]):
+        decoy = torch.zeros(ends.shape[1], 1)  # edge_weight comes before edge_attr
+        data = geometric.Data(edge_index=ends, edge_weight=weight, edge_attr=decoy, num_nodes=40)
+        lists = prune([data, data], pruner)
+        batch = prune(geometric.Batch.from_data_list([data, data]), pruner)
+        for pruned in (prune(data, pruner), *lists, *batch.to_data_list()):
+            assert set(map(tuple, pruned.edge_index.T.tolist())) == expected
+            found = matrix.toarray()[tuple(pruned.edge_index.numpy())]
+            assert pruned.edge_weight.flatten().tolist() == found.tolist()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch calls the layout beta
+        sparse = torch.sparse_csr_tensor(*(torch.from_numpy(a) for a in (matrix.indptr, matrix.indices, matrix.data)))
+        rows = prune(sparse, pruner)
+        parts = rows.values(), rows.col_indices(), rows.crow_indices()
+        assert entries_of(scipy.sparse.csr_array(tuple(part.numpy() for part in parts))) == expected
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(40))
+    graph.add_weighted_edges_from(zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True))
+    assert set(prune(graph, pruner).edges) == expected
+
+
+def test_an_undirected_networkx_graph_has_a_weight_in_both_directions():
+    networkx = pytest.importorskip("networkx")
+    star = networkx.Graph()
+    star.add_weighted_edges_from([(0, leaf, float(leaf)) for leaf in range(1, 6)])
+    kept = prune(star, TopWeight(k=2, symmetric="intersection"))
+    assert set(kept.edges) == {(0, 4), (0, 5)}
+
+
+def test_a_column_weight_without_a_number_is_the_weight_of_the_graph():
+    rng = np.random.default_rng(1)
+    ends, weight = np.stack([np.arange(1, 400), np.zeros(399, int)]), rng.permutation(399) + 1.0
+    graph = Graph.from_edges(ends, edge_weight=weight)
+    heavy = TopWeight(k=9, weights=Column()).mask(graph)
+    assert set(np.flatnonzero(heavy)) == set(np.argsort(-weight)[:9])
+    assert np.array_equal(heavy, TopWeight(k=9).mask(graph))
+    sampled = np.mean([weight[LSP(k=9, hash="identity", weights="edge", seed=s).mask(graph)].mean() for s in range(20)])
+    assert sampled > 1.15 * weight.mean()
+    with pytest.raises(GraphError, match="must be > 0 and finite"):
+        LSP(k=9, hash="identity", weights="edge").mask(dataclasses.replace(graph, edge_weight=weight - 5))
+
+
+def test_a_number_of_a_column_means_edge_attr():
+    ends, weight = np.stack([np.arange(1, 6), np.zeros(5, int)]), np.arange(5.0)
+    graph = Graph.from_edges(ends, edge_weight=weight, edge_attr=-weight[:, None])
+    assert np.flatnonzero(TopWeight(k=2).mask(graph)).tolist() == [3, 4]
+    assert np.flatnonzero(TopWeight(k=2, column=0).mask(graph)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite_are_named(value):
+    matrix = weighted_matrix().astype(float)
+    matrix.data[11] = value
+    with pytest.raises(GraphError, match=f"edge_weight must be finite, got {value} in row 11"):
+        prune(matrix, TopWeight(k=1))
+
+
+def test_a_matrix_of_complex_numbers_has_no_weights():
+    with pytest.raises(GraphError, match="no edge weights"):
+        prune(weighted_matrix().astype(complex), TopWeight(k=1))

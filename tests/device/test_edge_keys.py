@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -100,3 +101,10 @@ def test_rows_that_are_not_finite_are_told_as_on_the_host(bipartite):
     graph = Graph.from_edges(ends, num_nodes=(3, 3), x=(x, x.copy())) if bipartite else Graph.from_edges(ends, x=x)
     host, there = both(Cosine(k=1), graph)
     assert host == there and "must be finite in float32, got nan in row 1" in host
+
+
+def test_weights_of_the_graph_come_before_a_column():
+    graph = random_graph(3, nodes=12, edges=80, edge_dim=1)
+    graph = replace(graph, edge_weight=np.random.default_rng(0).permutation(80).astype(np.float32))
+    host, there = both(TopWeight(k=2), graph)
+    assert np.array_equal(host[1], there[1]) and not np.array_equal(host[1], TopWeight(k=2, column=0).mask(graph))

@@ -40,6 +40,7 @@ class GraphAdapter(Adapter):
             target=None if data.target is None else compress(mask, data.target),
             indptr=None if data.indptr is None else compress_csr(data.indptr, mask),
             edge_attr=_rows(data.edge_attr, mask),
+            edge_weight=None if data.edge_weight is None else compress(mask, data.edge_weight),
         )
 
 
@@ -48,6 +49,7 @@ class ArrayAdapter(Adapter):
 
     name: ClassVar[str] = "array"
     about: ClassVar[str] = "a numpy array [2, E]"
+    guesses_nodes: ClassVar[bool] = True
 
     @classmethod
     def accepts(cls, data: Any) -> bool:

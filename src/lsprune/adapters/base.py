@@ -66,6 +66,7 @@ class Adapter(ABC):
 
     name: ClassVar[str]  # unique among registered adapters
     about: ClassVar[str]  # the kind of object in a few words, for error messages
+    guesses_nodes: ClassVar[bool] = False  # whether the largest id says how many nodes there are
 
     @classmethod
     @abstractmethod

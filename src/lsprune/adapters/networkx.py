@@ -1,8 +1,9 @@
 """Adapter for NetworkX graphs: Graph, DiGraph, MultiGraph and MultiDiGraph.
 
 Nodes are numbered in the order of `G.nodes`. A numeric node attribute `x` and edge attribute `edge_attr` become
-features when every node (edge) has one. An undirected edge becomes two directed ones, so that each end is an owner of
-it, and is one edge again in the result: masks for the user have one entry for each edge of `G.edges`, in that order.
+features when every node (edge) has one, and the edge attribute `weight` becomes the edge weight. An undirected edge
+becomes two directed ones, so that each end is an owner of it, and is one edge again in the result: masks for the user
+have one entry for each edge of `G.edges`, in that order.
 """
 
 from __future__ import annotations
@@ -34,12 +35,19 @@ class NetworkxAdapter(Adapter):
         ends = np.array([(number[u], number[v]) for u, v in data.edges()], dtype=np.int64).reshape(-1, 2).T  # [2, E]
         x = _feature((attributes for _, attributes in data.nodes(data=True)), "x", len(number))
         edge_attr = _feature((attributes for *_, attributes in data.edges(data=True)), "edge_attr", ends.shape[1])
+        weight = _feature((attributes for *_, attributes in data.edges(data=True)), "weight", ends.shape[1])
+        weight = None if weight is None or weight.ndim != 1 else weight
         if not data.is_directed():
             back = np.flatnonzero(ends[0] != ends[1])
             ends = np.concatenate([ends, ends[::-1, back]], axis=1)
-            edge_attr = None if edge_attr is None else np.concatenate([edge_attr, edge_attr[back]])
-        undirected = not data.is_directed()
-        return {None: Graph.from_edges(ends, num_nodes=len(number), x=x, edge_attr=edge_attr, undirected=undirected)}
+            edge_attr, weight = (
+                None if rows is None else np.concatenate([rows, rows[back]]) for rows in (edge_attr, weight)
+            )
+        graph = Graph.from_edges(
+            ends, num_nodes=len(number), x=x, edge_attr=edge_attr, edge_weight=weight,
+            undirected=not data.is_directed(),
+        )  # fmt: skip
+        return {None: graph}
 
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
         """Return a new graph of the same class with all nodes and the kept edges.

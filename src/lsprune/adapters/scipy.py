@@ -37,10 +37,13 @@ class ScipyAdapter(Adapter):
         rows, columns = matrix.shape
         num_nodes = rows if rows == columns else (rows, columns)
         if matrix.format == "coo":
-            return {None: Graph.from_edges((matrix.row, matrix.col), num_nodes=num_nodes)}
+            return {
+                None: Graph.from_edges((matrix.row, matrix.col), num_nodes=num_nodes, edge_weight=_numbers(matrix.data))
+            }
         indices = matrix.indices[: matrix.indptr[-1]]  # scipy allows spare room at the end
         side: Literal["source", "target"] = "source" if matrix.format == "csr" else "target"
-        return {None: Graph.from_csr(matrix.indptr, indices, rows=side, num_nodes=num_nodes)}
+        weight = _numbers(matrix.data[: indices.shape[0]])
+        return {None: Graph.from_csr(matrix.indptr, indices, rows=side, num_nodes=num_nodes, edge_weight=weight)}
 
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
         """Return a new matrix with the kept entries. Integer values become floats when weights rescale them."""
@@ -55,6 +58,11 @@ class ScipyAdapter(Adapter):
 def kinds() -> tuple[type[Adapter], ...]:
     """Return the adapters of this module."""
     return (ScipyAdapter,)
+
+
+def _numbers(values: Array) -> Array | None:
+    """Return the values of the entries as edge weights; None for what cannot be ordered, such as complex numbers."""
+    return values if values.dtype.kind in "biuf" else None
 
 
 def _supported(data: Any) -> Any:

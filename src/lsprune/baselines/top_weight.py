@@ -30,14 +30,16 @@ from lsprune.weights.comparison import Comparison
 class TopWeight(LocalPruner):
     """Every owner keeps its k edges of largest weight; a hash of the neighbour breaks ties.
 
-    By default weights are a column of `edge_attr`, compared exactly in its own type. A file reader joins several
-    columns in one type (int64 and float64 become float64): read a column of integers beyond 2^53 alone. Negate
-    distances, so that short edges are kept.
+    By default weights are those that the graph has: the values of a sparse matrix, `edge_weight` of a PyG object,
+    `weight` of a NetworkX graph; else `edge_attr` if it has one column. They are compared exactly in their own type and
+    may be negative or zero; a weight that is not finite is an error. A file reader joins several columns in one type
+    (int64 and float64 become float64): read a column of integers beyond 2^53 alone. Negate distances, so that short
+    edges are kept.
 
     With `weights` the pruner is an `LSP` with `hash="constant"`, and `fit` returns a fitted one.
 
     Args:
-        column: number of the column of `edge_attr`; None if it has only one.
+        column: number of a column of `edge_attr`; None: the weights of the graph.
         weights: an edge weight such as `Jaccard(power=0.5) * Degree(power=0.5)`, or its name, as for `LSP`; None: the
             column.
 
@@ -46,7 +48,7 @@ class TopWeight(LocalPruner):
     """
 
     name: ClassVar[str] = "top-weight"
-    about: ClassVar[str] = "the k edges per owner with the largest weight (a column of edge_attr, or an edge weight)"
+    about: ClassVar[str] = "the k edges per owner with the largest weight (the graph's own, or an edge weight)"
     unbiased_problem: ClassVar[str] = SAME_EDGES
 
     column: int | None = None
@@ -130,22 +132,28 @@ class TopWeight(LocalPruner):
         if self.weights is not None:
             return self.scored.key_source(graph, owned, runtime)
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
+        name = "edge_weight" if weights is graph.edge_weight else "edge_attr"
         if is_tensor(weights):
             compares = self.k != 0 or self.symmetric is None  # no pair is looked at if no owner may keep an edge
-            keys = import_module("lsprune.device.edge_keys").weight_keys(owned, weights, check=compares)
+            keys = import_module("lsprune.device.edge_keys").weight_keys(owned, weights, check=compares, name=name)
             return KeySource.of_edges(keys)
 
         def keys_of_owners(lo: int, hi: int) -> Array:
             ids = owned.edges(int(owned.indptr[lo]), int(owned.indptr[hi]))
-            return descending(weights[ids], ids)
+            return descending(weights[ids], ids, name)
 
         return KeySource.of_edges(keys_of_owners)
 
     def _weights(self, graph: Graph) -> Array:
         """Return the column of weights; raise GraphError if there is none such."""
+        if self.column is None and graph.edge_weight is not None:
+            own: Array = graph.edge_weight
+            return own
         values: Any = graph.edge_attr
         if values is None:
-            raise GraphError("the graph has no edge attributes (edge_attr), which top-weight needs as weights")
+            raise GraphError(
+                "the graph has no edge weights (edge_weight) and no edge attributes (edge_attr), which top-weight needs"
+            )
         columns = math.prod(values.shape[1:])
         if self.column is None and columns != 1:
             raise GraphError(f"edge_attr must have one column for top-weight, got {columns}; choose one with column=")
@@ -158,11 +166,11 @@ class TopWeight(LocalPruner):
         return weights if is_tensor(weights) else np.asarray(weights)
 
 
-def descending(weights: Array, ids: Array) -> Array:
+def descending(weights: Array, ids: Array, name: str = "edge_attr") -> Array:
     """Return int64 keys that fall as the weights rise: exact for every type, equal for 0.0 and -0.0.
 
     Args:
-        ids: the edges, for error messages.
+        ids, name: the edges and what holds their weights, for error messages.
     """
     if weights.dtype.kind == "u" and weights.dtype.itemsize == 8:
         return ~(weights ^ np.uint64(1 << 63)).view(np.int64)
@@ -173,9 +181,9 @@ def descending(weights: Array, ids: Array) -> Array:
     finite = np.isfinite(weights)
     if not finite.all():
         row = int(np.argmin(finite))
-        raise GraphError(f"edge_attr must be finite, got {weights[row]} in row {int(ids[row])}")
+        raise GraphError(f"{name} must be finite, got {weights[row]} in row {int(ids[row])}")
     if weights.dtype.itemsize > 8 and np.any(double != weights):
-        raise GraphError(f"edge_attr must be float64 or narrower for top-weight, got {weights.dtype}")
+        raise GraphError(f"{name} must be float64 or narrower for top-weight, got {weights.dtype}")
     # Read as integers, the bit patterns of floats >= 0 are in the order of the floats, those of negative ones reversed.
     bits = double.view(np.int64)
     return np.asarray(~np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits))

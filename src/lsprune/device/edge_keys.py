@@ -61,11 +61,11 @@ def degree_keys(graph: Graph, owned: Owned, side: str, sign: int) -> KeysOfOwner
     return lambda lo, hi: table[neighbour[slice(*owned.bounds(lo, hi))].long()]
 
 
-def weight_keys(owned: Any, weights: Any, *, check: bool) -> KeysOfOwners:
+def weight_keys(owned: Any, weights: Any, *, check: bool, name: str = "edge_attr") -> KeysOfOwners:
     """Return a function from a range of owners to keys that fall as the weights of the edges `[E]` rise.
 
     Args:
-        check: raise GraphError if the weight of an edge that counts is not finite.
+        check: raise GraphError if the weight of an edge that counts is not finite; name: what holds the weights.
     """
     owners = owned.indptr.shape[0] - 1
     if check and weights.is_floating_point():
@@ -75,7 +75,7 @@ def weight_keys(owned: Any, weights: Any, *, check: bool) -> KeysOfOwners:
             bad &= owned.owners(0, owners) != owned.neighbour
         if bool(bad.any()):
             row = int(ids[bad.nonzero()[0, 0]])
-            raise GraphError(f"edge_attr must be finite, got {float(weights[row])} in row {row}")
+            raise GraphError(f"{name} must be finite, got {float(weights[row])} in row {row}")
     return lambda lo, hi: descending(weights[owned.edges(*owned.bounds(lo, hi))])
 
 

@@ -19,7 +19,7 @@ from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
-_LABELS = ("y", "train_mask")
+_JOINED = ("y", "train_mask", "edge_weight")
 _FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch can store and hardly compute with
 
 
@@ -64,6 +64,7 @@ def from_tensors(
     num_nodes: int | tuple[int | None, int | None] | None = None,
     x: Any = None,
     edge_attr: Any = None,
+    edge_weight: Any = None,
     ptr: Any = None,
     undirected: bool = False,
 ) -> DeviceGraph:
@@ -114,7 +115,7 @@ def from_tensors(
         indptr=cast(Any, indptr.long()) if indptr is not None else None, rows=rows if compressed else None,
         num_sources=counts[0], num_targets=counts[1], bipartite=bipartite, undirected=undirected,
         x_source=_rows(x_source, counts[0], "x"), x_target=_rows(x_target, counts[1], "x"),
-        edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"),
+        edge_attr=_rows(edge_attr, int(known.shape[0]), "edge_attr"), edge_weight=edge_weight,
         source_ptr=_offsets(ptrs[0], counts[0]), target_ptr=_offsets(ptrs[1], counts[1]),
         device=known.device, checked_facts=checked, numbers=numbers,
         loops_of=None if bipartite or numbers.loops_of.shape[0] != counts[0] else numbers.loops_of,
@@ -164,7 +165,7 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
         undirected=graphs[0].undirected,
     )
     labels: dict[str, Any] = {
-        name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _LABELS
+        name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _JOINED
     }
     return dataclasses.replace(joined, **labels)
 
@@ -208,6 +209,7 @@ def upload(graph: Graph, device: Any) -> DeviceGraph:
     fields = {f.name: getattr(graph, f.name) for f in dataclasses.fields(Graph)}
     fields |= {
         "source": source, "target": target, "x_target": x_target, "edge_attr": moved(graph.edge_attr),
+        "edge_weight": moved(graph.edge_weight),
         "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip
@@ -234,6 +236,7 @@ def download(graph: DeviceGraph) -> Graph:
     fields = {f.name: getattr(graph, f.name) for f in dataclasses.fields(Graph)}
     fields |= {
         "source": source, "target": target, "x_target": x_target, "edge_attr": moved(graph.edge_attr),
+        "edge_weight": moved(graph.edge_weight),
         "x_source": x_target if graph.x_source is graph.x_target else moved(graph.x_source),
         "indptr": None, "rows": None, "source_ptr": moved(graph.source_ptr), "target_ptr": moved(graph.target_ptr),
     }  # fmt: skip

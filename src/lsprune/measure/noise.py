@@ -83,7 +83,10 @@ def subgraph(graph: Graph, mask: Array) -> Graph:
     source, target = graph.ends()
     mask = checked_mask(mask, graph.num_edges)
     attr = take_rows(graph.edge_attr, mask)
-    return replace(graph, source=source[mask], target=target[mask], edge_attr=attr, indptr=None, rows=None)
+    weight = take_rows(graph.edge_weight, mask)
+    return replace(
+        graph, source=source[mask], target=target[mask], edge_attr=attr, edge_weight=weight, indptr=None, rows=None
+    )
 
 
 def take_rows(values: Any, rows: Array) -> Any:

@@ -23,7 +23,8 @@ class Column(Weight):
 
     Args:
         part: "edge": a column of `edge_attr`; "neighbour": a column of the neighbour's `x`.
-        column: number of the column; None if there is only one.
+        column: number of the column; None: the weights of the graph (values of a sparse matrix, `edge_weight` of a PyG
+            object, `weight` of a NetworkX graph), else the only column.
 
     >>> Column(column=2)
     Column(power=1.0, part='edge', column=2)
@@ -47,6 +48,8 @@ class Column(Weight):
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return the column, for every edge or every neighbour."""
+        if self.part == "edge" and self.column is None and graph.edge_weight is not None:
+            return PerEdge(of_edge=graph.edge_weight)
         if self.part == "edge":
             return PerEdge(of_edge=self._column(graph.edge_attr, "edge_attr"))
         return PerEdge(of_neighbour=self._column(oriented(side, graph.x_source, graph.x_target)[1], "x"))

@@ -14,7 +14,7 @@ from torch_geometric.data import Data, InMemoryDataset
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.batched_store import keep_batched, number_nodes
 from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
-from lsprune.adapters.pyg.tensors import edges_on_device, view
+from lsprune.adapters.pyg.tensors import edge_weight, edges_on_device, view
 from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import Array, Graph
 
@@ -82,6 +82,7 @@ class StoredArrays:
             (source + shift, target + shift), num_nodes=int(ptr[-1]), ptr=ptr,
             x=self.features("x"), edge_attr=self.features("edge_attr"),
             y=self.labels("y", counts), train_mask=self.labels("train_mask", counts),
+            edge_weight=edge_weight(self.labels("edge_weight", self.edge_counts()), source.shape[0]),
         )  # fmt: skip
 
     def labels(self, key: str, counts: Array) -> Array | None:
@@ -177,6 +178,8 @@ class StoredTensors(StoredArrays):
         )  # fmt: skip
         here = [name for name in ("y", "train_mask") if getattr(self.data._store.get(name), "device", 0) == self.device]
         labels: dict[str, Any] = {name: self.labels(name, counts) for name in here}
+        if getattr(self.data._store.get("edge_weight"), "device", 0) == self.device:
+            labels["edge_weight"] = edge_weight(self.labels("edge_weight", edges), graph.num_edges)
         return replace(graph, **labels)
 
     def ends(self) -> Any:

@@ -25,6 +25,7 @@ from lsprune.adapters.pyg.tensors import (
     DeviceMask,
     Mask,
     compress,
+    edge_weight,
     edges_on_device,
     features,
     keep_sparse,
@@ -69,8 +70,11 @@ def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
     key = connectivity(store)
     rest = {"num_nodes": num_nodes, "x": x, "edge_attr": features(store.get("edge_attr")), "ptr": ptr}
     if key == "adj_t":
-        return sparse_graph(store[key], rows="target", **rest)
-    return Graph.from_edges(view(store[key]), **rest)
+        graph = sparse_graph(store[key], rows="target", **rest)
+    else:
+        graph = Graph.from_edges(view(store[key]), **rest)
+    weight = edge_weight(store.get("edge_weight"), graph.num_edges)
+    return graph if weight is None else replace(graph, edge_weight=features(weight))
 
 
 def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
@@ -79,13 +83,16 @@ def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> 
     edges, rest = store[key], {"num_nodes": num_nodes, "x": x, "edge_attr": store.get("edge_attr")}
     moved = [None if part is None else part.to(edges.device) for part in (ptr if isinstance(ptr, tuple) else (ptr,))]
     rest["ptr"] = tuple(moved) if isinstance(ptr, tuple) else moved[0]
-    for name in ("x", "edge_attr"):
-        both = rest[name] if isinstance(rest[name], tuple) else (rest[name],)
+    weight = edge_weight(store.get("edge_weight"), edge_count(store))
+    for name, rows in (("x", rest["x"]), ("edge_attr", rest["edge_attr"]), ("edge_weight", weight)):
+        both = rows if isinstance(rows, tuple) else (rows,)
         if any(not isinstance(rows, Tensor) or rows.device != edges.device for rows in both if rows is not None):
             raise NoGpuPath(f"{name} must be on the device of the edges ({edges.device}) for the GPU path")
     if key == "adj_t":
-        return sparse_graph_on_device(edges, rows="target", **rest)
-    return edges_on_device(edges.as_tensor() if isinstance(edges, EdgeIndex) else edges, **rest)
+        graph = sparse_graph_on_device(edges, rows="target", **rest)
+    else:
+        graph = edges_on_device(edges.as_tensor() if isinstance(edges, EdgeIndex) else edges, **rest)
+    return graph if weight is None else replace(graph, edge_weight=weight)
 
 
 def with_labels(graph: Graph, store: Store, *, on_device: bool = False) -> Graph:

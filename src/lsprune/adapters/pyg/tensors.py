@@ -14,8 +14,9 @@ from torch import Tensor
 
 from lsprune import kernels
 from lsprune.adapters.base import Adapter, Kept, Key
+from lsprune.adapters.given_features import host_rows
 from lsprune.checks import compressed_fault, index_fault
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import Array, Graph
 
 End = Literal["source", "target"]
@@ -49,6 +50,16 @@ def features(values: Any) -> Any:
         return scipy.sparse.csr_array(parts, shape=tuple(values.shape))
     coo = values.detach().to_sparse(layout=torch.sparse_coo).coalesce()
     return scipy.sparse.csr_array((view(coo.values()), tuple(view(coo.indices()))), shape=tuple(values.shape))
+
+
+def rows_on(values: Any, device: Any) -> Tensor:
+    """Return node features as a dense tensor on a device."""
+    if not isinstance(values, Tensor):
+        values = torch.from_numpy(np.ascontiguousarray(host_rows(values)))
+    if values.layout != torch.strided:
+        raise NoGpuPath("sparse attributes have no GPU path")
+    moved: Tensor = values.detach().to(device)
+    return moved
 
 
 def _check_indices(matrix: Tensor, name: str) -> None:
@@ -193,6 +204,8 @@ def sparse_graph(
     if num_nodes is None:
         num_nodes = height if height == width else sizes
     rest = {"num_nodes": num_nodes, "x": x, "edge_attr": edge_attr, "ptr": ptr}
+    weight = edge_weight(entries(matrix), num_entries(matrix))
+    rest["edge_weight"] = None if weight is None else view(weight)
     if matrix.layout == torch.sparse_csr:
         return Graph.from_csr(view(matrix.crow_indices()), view(matrix.col_indices()), rows=rows, **rest)
     if matrix.layout == torch.sparse_csc:
@@ -212,6 +225,7 @@ def sparse_graph_on_device(
     if num_nodes is None:
         num_nodes = height if height == width else sizes
     rest = {"num_nodes": num_nodes, "x": x, "edge_attr": edge_attr, "ptr": ptr}
+    rest["edge_weight"] = edge_weight(entries(matrix), num_entries(matrix))
     if matrix.layout == torch.sparse_coo:
         first, second = matrix._indices()
         return from_tensors((first, second) if rows == "source" else (second, first), **rest)
@@ -254,6 +268,23 @@ def edges_on_device(edge_index: Tensor, **rest: Any) -> Graph:
     return from_tensors((edge_index[0], edge_index[1]), **rest)
 
 
+def entries(matrix: Tensor) -> Tensor:
+    """Return the values of a sparse matrix in the order of its indices."""
+    values: Tensor = matrix._values() if matrix.layout == torch.sparse_coo else matrix.values()
+    return values
+
+
+def edge_weight(values: Any, edges: int) -> Any:
+    """Return weights `[E]` of edges, tensor or array; None for anything that is not one real number for each edge."""
+    if isinstance(values, np.ndarray):
+        fits = values.dtype.kind in "biuf" and values.ndim and values.shape[0] == values.size == edges
+        return values.reshape(edges) if fits else None
+    if not isinstance(values, Tensor) or values.layout != torch.strided or values.is_complex():
+        return None
+    fits = values.dim() and values.shape[0] == values.numel() == edges
+    return values.detach().reshape(edges) if fits else None
+
+
 def num_entries(matrix: Tensor) -> int:
     """Return the number of stored entries of a sparse matrix, which are its edges."""
     return int(matrix._nnz())
@@ -276,6 +307,7 @@ class TensorAdapter(Adapter):
 
     name: ClassVar[str] = "tensor"
     about: ClassVar[str] = "a torch tensor [2, E]"
+    guesses_nodes: ClassVar[bool] = True
 
     @classmethod
     def accepts(cls, data: Any) -> bool:
