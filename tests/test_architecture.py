@@ -16,8 +16,9 @@ SRC = TESTS.parent / "src" / "lsprune"
 ORDER = [
     "_version", "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "numeric.random_numbers",
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
-    "device.graph", "common_neighbours", "adapters", "files", "attributes", "needs", "numeric.quantisation",
-    "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners", "baselines", "measure",
+    "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "needs",
+    "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners",
+    "baselines", "measure",
     "plugins", "api", "chooser", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
@@ -43,7 +44,7 @@ HEAVY = {
     "numba": ["kernels/cpu"],
     "llvmlite": ["kernels/cpu"],
     "triton": ["kernels/gpu", "lab/models/attention_triton.py"],
-    "pyarrow": ["files", "outofcore", "spark"],
+    "pyarrow": ["files", "outofcore", "spark", "adapters/tables"],
     "scipy": [
         "graph.py",
         "adapters/scipy.py",

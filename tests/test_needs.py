@@ -49,10 +49,13 @@ def test_memory_of_edges_adds_up_and_fits_follow_each_other():
 
 def test_nothing_is_lost_when_needs_are_combined():
     able = {"key_table": True, "gpu": True}
-    full = Needs(**dict.fromkeys(FLAGS, True), **able, scope="graph", reason="all", edge_bytes=3, fit_bytes=5)
+    more = {"edge_bytes": 3, "fit_bytes": 5, "edge_columns": ("w",)}
+    full = Needs(**dict.fromkeys(FLAGS, True), **able, scope="graph", reason="all", **more)
     assert {f.name for f in dataclasses.fields(Needs)} == {
-        *FLAGS, *able, "scope", "reason", "edge_bytes", "fit_bytes",
+        *FLAGS, *able, *more, "scope", "reason",
     }  # fmt: skip
+    both = Needs(edge_columns=("w", "t")) | Needs(edge_columns=("u", "w"))
+    assert both.edge_columns == ("w", "t", "u")
     assert full | Needs(**able) == Needs(**able) | full == full
 
 

@@ -13,8 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lsprune import adapters
-from lsprune.adapters.base import Adapter, Kept
-from lsprune.adapters.given_features import GivenFeatures
+from lsprune.adapters.base import Kept
 from lsprune.checks import check_choice
 from lsprune.errors import IsolatedWarning, warn
 from lsprune.graph import Graph
@@ -30,6 +29,9 @@ def prune(
     data: Any,
     pruner: Plan,
     *,
+    source: Any = None,
+    target: Any = None,
+    edge_attr: Any = None,
     features: Any = None,
     return_mask: bool = False,
     e_id: bool = False,
@@ -42,11 +44,15 @@ def prune(
 
     Args:
         data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX graph, PyG `Data`, `Batch`, `HeteroData`, list of
-            `Data`, `InMemoryDataset`, `EdgeIndex`, or a torch tensor.
+            `Data`, `InMemoryDataset`, `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or
+            Polars frame, a PyArrow table or dataset, a DuckDB relation.
         pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
+        source, target: of a table, the columns with the ids of both ends: whole numbers, text, bytes, dates, categories
+            or any hashable objects. Default: source and target, src and dst, s and t, or from and to.
+        edge_attr: of a table, the columns that are attributes of edges.
         features: node features `[N, d]` of an object that has none (a matrix, an edge list, a NetworkX graph without
             `x`): an array, a sparse matrix, a tensor or a table of numbers; a pair if sources and targets are
-            different nodes.
+            different nodes. For a table of edges: rows by id, or a table with a column id, node_id or node.
         return_mask: return `(pruned, mask)`.
         e_id: put the positions of the kept edges on the result as `e_id`.
         rescale: multiply edge weights, so that sums over neighbours keep their size. True: by degree / kept of the
@@ -64,9 +70,12 @@ def prune(
     >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
     (2, 2)
     """
-    adapter = _adapter(data, features)
     pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
     _check_rescale(rescale, pruners)
+    named = [name for one in pruners if isinstance(one, Pruner) for name in one.needs.edge_columns]
+    adapter = adapters.find(data).configured(
+        source=source, target=target, edge_attr=edge_attr, columns=tuple(dict.fromkeys(named)), features=features
+    )
 
     def pruned(graphs: Mapping[Any, Graph], run: Runtime) -> Any:
         run = replace(run, waiting=[])  # a device need not be waited for before the result is built
@@ -87,26 +96,29 @@ def prune(
 
 
 def mask(
-    data: Any, pruner: Pruner, *, features: Any = None, threads: int | None = None, executor: str | None = None
+    data: Any,
+    pruner: Pruner,
+    *,
+    source: Any = None,
+    target: Any = None,
+    edge_attr: Any = None,
+    features: Any = None,
+    threads: int | None = None,
+    executor: str | None = None,
 ) -> Any:
     """Compute the mask of any kind of graph: an array, a list of arrays (several graphs) or a dict (relations).
 
     The arguments are those of `prune`.
     """
-    if features is None:
+    told = {"source": source, "target": target, "edge_attr": edge_attr, "features": features}
+    if all(value is None for value in told.values()) and not pruner.needs.edge_columns:
         return pruner.mask(data, threads=threads, executor=executor)
-    return prune(data, pruner, features=features, return_mask=True, threads=threads, executor=executor)[1]
+    return prune(data, pruner, **told, return_mask=True, threads=threads, executor=executor)[1]
 
 
 def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None) -> Explanation:
     """Explain why each edge that `node` owns was kept or removed; print the result."""
     return pruner.explain(data, node, threads=threads)
-
-
-def _adapter(data: Any, features: Any) -> Adapter:
-    """Return the adapter for the object, with the features that are given beside it."""
-    found = adapters.find(data)
-    return found if features is None else GivenFeatures(found, features)
 
 
 def _check_rescale(rescale: Any, pruners: list[Pruner]) -> None:

@@ -36,6 +36,7 @@ class Graph:
     x_target: Any = None
     edge_attr: Any = None  # [E, ...]
     edge_weight: Any = None  # [E]: what `TopWeight` and `weights="edge"` look at first; never hashed
+    edge_columns: Any = None  # arrays [E] by name, where edges came as a table and a pruner asks for a column by name
     y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
     train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
@@ -44,7 +45,9 @@ class Graph:
     target_ptr: Array | None = None
     bipartite: bool = False
     undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
-    ids: tuple[Array, Array] | None = None  # of sources and targets in the whole graph, where this is a part of it
+    # [num_sources] and [num_targets] int64: what ties go by, if not the number of a node: its id in the whole graph,
+    # where this is a part of it, or in the caller's table.
+    ids: tuple[Array, Array] | None = None
     # [num_sources] and [num_targets] bool: nodes whose attributes are known; None: all. The others have no edges.
     known: tuple[Array | None, Array | None] = (None, None)
     grouped: Grouped | None = None  # when the edges came by owner already; then there is no source and no target

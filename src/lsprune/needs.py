@@ -28,6 +28,7 @@ class Needs:
         fit_edges: `fit` looks at edges, not only at nodes.
         key_table: keys depend on the neighbour alone (edge attributes aside) and are made once for each neighbour.
         own_type: edge attributes are compared in their own type, not as float32.
+        edge_columns: columns of a table of edges that are asked for by name.
         edge_bytes: memory held for each edge while keys are made. fit_bytes: memory that `fit` takes, whatever the
             graph.
         gpu: keys can be made of tensors on a GPU; otherwise a graph there is copied to the host and pruned there.
@@ -45,6 +46,7 @@ class Needs:
     fit_edges: bool = False
     key_table: bool = False
     own_type: bool = False
+    edge_columns: tuple[str, ...] = ()
     edge_bytes: int = 0
     fit_bytes: int = 0
     gpu: bool = False
@@ -64,6 +66,7 @@ class Needs:
             position=self.position or other.position, scope=wider.scope, reason=wider.reason,
             fit_edges=self.fit_edges or other.fit_edges,
             key_table=self.key_table and other.key_table, own_type=self.own_type or other.own_type,
+            edge_columns=tuple(dict.fromkeys(self.edge_columns + other.edge_columns)),
             edge_bytes=self.edge_bytes + other.edge_bytes, fit_bytes=self.fit_bytes + other.fit_bytes,
             gpu=self.gpu and other.gpu,
         )  # fmt: skip

@@ -133,7 +133,9 @@ def test_what_is_wrong_is_named():
         with pytest.raises(GraphError, match=rf"edge_attr must be finite, got {value} in row 1"):
             TopWeight(k=1).mask(Graph.from_edges(np.array([[1, 2, 3], [0, 0, 0]]), edge_attr=weight))
     for column in (-1, True, 0.5):
-        with pytest.raises(OptionError, match=r"column must be a whole number in \[0, 2\^63\) or None"):
+        with pytest.raises(
+            OptionError, match=r"column must be a whole number in \[0, 2\^63\), the name of a column, or None"
+        ):
             TopWeight(k=1, column=column)
 
 

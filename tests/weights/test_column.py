@@ -84,7 +84,7 @@ def test_columns_that_a_graph_lacks_are_named(weights, says):
     ("options", "says"),
     [
         ({"part": "owner"}, "part must be one of 'edge', 'neighbour', got 'owner'"),
-        ({"column": -1}, r"column must be a whole number in \[0, 2\^63\) or None, got -1"),
+        ({"column": -1}, r"column must be a whole number in \[0, 2\^63\), the name of a column, or None, got -1"),
         ({"column": 1.5}, "column must be a whole number"),
     ],
     ids=str,

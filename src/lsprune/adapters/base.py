@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -95,6 +95,21 @@ class Adapter(ABC):
     def device_graphs(self, data: Any) -> Mapping[Key, Graph]:
         """Return what `graphs` returns, with tensors on the device instead of arrays (`lsprune.device.graph`)."""
         raise NoGpuPath(f"{self.about} has no GPU path")
+
+    def configured(self, *, source: Any, target: Any, edge_attr: Any, columns: Sequence[str], features: Any) -> Adapter:
+        """Return the adapter to use with what `prune` was told of the object; adapters of tables read columns by name.
+
+        Args:
+            columns: those that the pruners ask for by name.
+        """
+        for name, value in (("source", source), ("target", target), ("edge_attr", edge_attr)):
+            if value is not None:
+                raise OptionError(f"{name} must be None unless the edges are a table, got {value!r} for {self.about}")
+        if features is None:
+            return self
+        from lsprune.adapters.given_features import GivenFeatures
+
+        return GivenFeatures(self, features)
 
     def masks(self, data: Any, masks: Mapping[Key, Array]) -> Any:
         """Return the masks `[E]` bool, with the keys of `graphs`, as users of this kind of object expect them.

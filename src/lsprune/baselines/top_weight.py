@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lsprune.checks import MOST_WHOLE, set_whole, shown
+from lsprune.checks import shown
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Constant
@@ -23,6 +23,7 @@ from lsprune.pruners.contract import SAME_EDGES, ScaleOf
 from lsprune.selection.choose import KeySource
 from lsprune.selection.rules import SelectionRules
 from lsprune.weights import Weight, weight
+from lsprune.weights.column import named_column, set_column
 from lsprune.weights.comparison import Comparison
 
 
@@ -39,7 +40,8 @@ class TopWeight(LocalPruner):
     With `weights` the pruner is an `LSP` with `hash="constant"`, and `fit` returns a fitted one.
 
     Args:
-        column: number of a column of `edge_attr`; None: the weights of the graph.
+        column: number of a column of `edge_attr`, or the name of a column of a table of edges; None: the weights of the
+            graph.
         weights: an edge weight such as `Jaccard(power=0.5) * Degree(power=0.5)`, or its name, as for `LSP`; None: the
             column.
 
@@ -51,7 +53,7 @@ class TopWeight(LocalPruner):
     about: ClassVar[str] = "the k edges per owner with the largest weight (the graph's own, or an edge weight)"
     unbiased_problem: ClassVar[str] = SAME_EDGES
 
-    column: int | None = None
+    column: int | str | None = None
     weights: Weight | str | None = None
 
     def __post_init__(self) -> None:
@@ -61,12 +63,15 @@ class TopWeight(LocalPruner):
         if chosen is not None and (self.column is not None or chosen.chosen_by_fit):
             rule = "None with a column" if self.column is not None else "a weight that is chosen already"
             raise OptionError(f"weights must be {rule}, got {shown(chosen)}")
-        set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
+        set_column(self)
 
     @property
     def needs(self) -> Needs:
         """Say that edge attributes are compared in their own type, or what the weights need."""
-        return Needs(edge=True, own_type=True, gpu=True) if self.weights is None else self.scored.needs
+        if self.weights is not None:
+            return self.scored.needs
+        named = (self.column,) if isinstance(self.column, str) else ()
+        return Needs(edge=True, own_type=True, edge_columns=named, gpu=not named)
 
     @property
     def scored(self) -> LSP:
@@ -133,6 +138,7 @@ class TopWeight(LocalPruner):
             return self.scored.key_source(graph, owned, runtime)
         weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
         name = "edge_weight" if weights is graph.edge_weight else "edge_attr"
+        name = f"column {self.column!r}" if isinstance(self.column, str) else name
         if is_tensor(weights):
             compares = self.k != 0 or self.symmetric is None  # no pair is looked at if no owner may keep an edge
             keys = import_module("lsprune.device.edge_keys").weight_keys(owned, weights, check=compares, name=name)
@@ -149,6 +155,8 @@ class TopWeight(LocalPruner):
         if self.column is None and graph.edge_weight is not None:
             own: Array = graph.edge_weight
             return own
+        if isinstance(self.column, str):
+            return named_column(graph, self.column)
         values: Any = graph.edge_attr
         if values is None:
             raise GraphError(

@@ -30,7 +30,8 @@ def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime)
     assert rules.keep is not None
     ptr = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
     if ptr is None or rules.pooled:
-        _fill_quotas(indptr, rules.keep, local_ids(ptr, quota.shape[0]), rules.seed, quota, runtime)
+        local = local_ids(ptr, quota.shape[0]) if graph.ids is None else oriented(rules.side, *graph.ids)[0]
+        _fill_quotas(indptr, rules.keep, local, rules.seed, quota, runtime)
         return quota
     degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
     member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from lsprune.checks import MOST_WHOLE, check_choice, set_whole
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, oriented
 from lsprune.hashing.base import View
 from lsprune.needs import Needs
@@ -23,8 +23,9 @@ class Column(Weight):
 
     Args:
         part: "edge": a column of `edge_attr`; "neighbour": a column of the neighbour's `x`.
-        column: number of the column; None: the weights of the graph (values of a sparse matrix, `edge_weight` of a PyG
-            object, `weight` of a NetworkX graph), else the only column.
+        column: number of the column, or the name of a column of a table of edges; None: the weights of the graph
+            (values of a sparse matrix, `edge_weight` of a PyG object, `weight` of a NetworkX graph), else the only
+            column.
 
     >>> Column(column=2)
     Column(power=1.0, part='edge', column=2)
@@ -34,20 +35,24 @@ class Column(Weight):
     about: ClassVar[str] = "prefer edges with a large value in a column of edge_attr or of the neighbour's x"
 
     part: Literal["edge", "neighbour"] = "edge"
-    column: int | None = None
+    column: int | str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("part", self.part, ("edge", "neighbour"))
-        set_whole(self, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63) or None", none=True)
+        set_column(self)
 
     @property
     def needs(self) -> Needs:
         """Say that the weight depends on the attributes of the edge or of the neighbour."""
-        return Needs(edge=self.part == "edge", neighbour=self.part == "neighbour", gpu=True)
+        named = (self.column,) if isinstance(self.column, str) else ()
+        edge = self.part == "edge"
+        return Needs(edge=edge, neighbour=not edge, edge_columns=named, gpu=not named)
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return the column, for every edge or every neighbour."""
+        if isinstance(self.column, str):
+            return PerEdge(of_edge=named_column(graph, self.column))
         if self.part == "edge" and self.column is None and graph.edge_weight is not None:
             return PerEdge(of_edge=graph.edge_weight)
         if self.part == "edge":
@@ -62,6 +67,7 @@ class Column(Weight):
             rows = rows if is_tensor(rows) else np.asarray(rows)
             rows = rows.reshape(rows.shape[0], -1 if math.prod(rows.shape) else 1)
         columns = 0 if rows is None else rows.shape[1]
+        assert not isinstance(self.column, str)
         if self.column is None and columns != 1:
             raise GraphError(f"weights={self!r} needs {name} with one column, got {columns or 'none'}")
         if self.column is not None and self.column >= columns:
@@ -71,3 +77,23 @@ class Column(Weight):
         column = self.column or 0
         numbers: Array = rows[:, [column]].toarray()[:, 0] if hasattr(rows, "tocsr") else rows[:, column]
         return numbers
+
+
+def set_column(options: Any) -> None:
+    """Check the option `column` of a frozen dataclass: the number or the name of a column, or None."""
+    if isinstance(options.column, str):
+        if not options.column or getattr(options, "part", "edge") != "edge":
+            raise OptionError(f"column must be a number for part {options.part!r}, got {options.column!r}")
+        return
+    set_whole(options, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63), the name of a column, or None", none=True)
+
+
+def named_column(graph: Graph, name: str) -> Array:
+    """Return a column of a table of edges; raise GraphError for edges that did not come as a table."""
+    if graph.edge_columns is None or name not in graph.edge_columns:
+        raise GraphError(
+            f"column {name!r} needs a table of edges (pandas, Polars, PyArrow, DuckDB) with a column of that name; "
+            "elsewhere column is the number of a column of edge_attr"
+        )
+    column: Array = graph.edge_columns[name]
+    return column
