@@ -19,7 +19,7 @@ ORDER = [
     "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "needs",
     "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners",
     "baselines", "measure",
-    "plugins", "api", "chooser", "__init__", "pyg", "outofcore", "spark", "lab", "cli", "__main__",
+    "plugins", "api", "chooser", "__init__", "pyg", "anndata", "outofcore", "spark", "lab", "cli", "__main__",
 ]  # fmt: skip
 
 HEAVY = {

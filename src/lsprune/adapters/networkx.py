@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lsprune.adapters.base import Adapter, Kept, Key, libraries
+from lsprune.adapters.both_directions import both_directions, mean_factors
 from lsprune.checks import refuse_masked
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
@@ -38,11 +39,7 @@ class NetworkxAdapter(Adapter):
         weight = _feature((attributes for *_, attributes in data.edges(data=True)), "weight", ends.shape[1])
         weight = None if weight is None or weight.ndim != 1 else weight
         if not data.is_directed():
-            back = np.flatnonzero(ends[0] != ends[1])
-            ends = np.concatenate([ends, ends[::-1, back]], axis=1)
-            edge_attr, weight = (
-                None if rows is None else np.concatenate([rows, rows[back]]) for rows in (edge_attr, weight)
-            )
+            ends, edge_attr, weight = both_directions(ends, edge_attr, weight)
         graph = Graph.from_edges(
             ends, num_nodes=len(number), x=x, edge_attr=edge_attr, edge_weight=weight,
             undirected=not data.is_directed(),
@@ -95,11 +92,8 @@ def _feature(attributes: Iterable[Mapping[Any, Any]], name: str, count: int) -> 
 def _factor(data: Any, weight: Array | None) -> Array | None:
     if weight is None or data.is_directed():
         return weight
-    forward, backward = np.split(np.asarray(weight, dtype=np.float64), [data.number_of_edges()])
-    back = np.array([u != v for u, v in data.edges()], dtype=bool)
-    mean = forward.copy()
-    mean[back] = (forward[back] + backward) / 2
-    return mean
+    loops = np.array([[0, int(u != v)] for u, v in data.edges()], dtype=np.int64).reshape(-1, 2).T
+    return mean_factors(loops, weight)
 
 
 def _changed(attributes: Mapping[Any, Any], position: int, factor: Array | None, e_id: bool) -> dict[Any, Any]:
