@@ -155,3 +155,30 @@ def test_missing_pyg_names_the_command(monkeypatch):
     monkeypatch.delitem(sys.modules, "lsprune.pyg")
     with pytest.raises(MissingDependency, match=r"pip install 'lsprune\[gnn\]'"):
         importlib.import_module("lsprune.pyg")
+
+
+def test_a_data_pipe_has_prune_as_a_method():
+    from torch_geometric.data.datapipes import DatasetAdapter
+
+    graphs = [graph(seed) for seed in range(3)]
+    for data, pruned in zip(graphs, DatasetAdapter(graphs).prune(LSP(k=2)), strict=True):
+        assert torch.equal(pruned.edge_index, prune(data, LSP(k=2)).edge_index)
+
+
+def test_after_a_link_split_only_message_edges_are_pruned_and_held_out_links_do_not_matter():
+    torch.manual_seed(0)
+    data = Data(x=torch.rand(40, 4), edge_index=torch.randint(0, 40, (2, 120)))
+    split_links = transforms.RandomLinkSplit(0.2, 0.2, is_undirected=True)
+    splits = transforms.Compose([transforms.ToUndirected(), transforms.NormalizeFeatures(), split_links])(data)
+    transform = Prune(LSP(keep=0.5, symmetric="union"))
+    for split in splits:
+        pruned = transform(split)
+        assert torch.equal(pruned.edge_label_index, split.edge_label_index)
+        assert torch.equal(pruned.edge_label, split.edge_label)
+        assert 0 < pruned.num_edges < split.num_edges
+        before = set(map(tuple, split.edge_index.T.tolist()))
+        assert set(map(tuple, pruned.edge_index.T.tolist())) <= before  # nothing enters
+        changed = split.clone()
+        changed.edge_label_index = split.edge_label_index.flip(1).flip(0)
+        changed.edge_label = 1 - split.edge_label
+        assert torch.equal(transform(changed).edge_index, pruned.edge_index)

@@ -11,11 +11,13 @@ from lsprune.errors import MissingDependency
 
 try:
     from torch.utils.data import get_worker_info
+    from torch_geometric.data.datapipes import functional_transform
     from torch_geometric.transforms import BaseTransform
 except ImportError as error:
     raise MissingDependency("lsprune.pyg needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
 
 
+@functional_transform("prune")  # of a data pipe: pipe.prune(LSP(keep=0.5))
 @dataclass(frozen=True, repr=False)
 class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it is not installed
     """Prune any object that `lsprune.prune` accepts; the input is not changed.
