@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from labelled_graphs import labelled_graph
 
-from lsprune import LSP
+from lsprune import LSP, Graph
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.chooser.candidates import CANDIDATES, Candidate
 from lsprune.chooser.known_labels import known_labels
@@ -48,6 +48,21 @@ def test_what_was_learned_for_other_powers_or_shares_is_the_same(trials, weights
     step = Step("other", 0.5, Candidate("other", TopWeight(k=1, weights=weights)))
     shared, alone = trials.run(step), Trials(trials.graph, trials.labels, 0, None).run(step)
     assert np.array_equal(shared[0].closeness, alone[0].closeness)
+
+
+def test_both_sides_of_an_undirected_graph_learn_the_same_once(monkeypatch):
+    graph = labelled_graph()
+    ends = np.stack(graph.ends())
+    graph = Graph.from_edges(np.concatenate([ends, ends[::-1]], 1), x=graph.x_target, y=graph.y)
+    labels = known_labels(graph, graph, {"y": graph.y, "train_mask": None, "val_mask": None}, 0)
+    trials, taught = Trials(graph, labels, 0, None), []
+    fit = Trials.fit
+    monkeypatch.setattr(Trials, "fit", lambda self, *arguments: taught.append(1) or fit(self, *arguments))
+    both = [Candidate(side, TopWeight(k=1, weights="labels*jaccard", side=side)) for side in ("in", "out")]
+    shared = [trials.run(Step(candidate.name, 0.25, candidate))[0] for candidate in both]
+    assert len(taught) == 2  # one teacher for each round
+    alone = Trials(graph, labels, 0, None).run(Step("out", 0.25, both[1]))[0]
+    assert np.array_equal(shared[1].hits, alone.hits) and np.array_equal(shared[1].closeness, alone.closeness)
 
 
 def test_what_depends_on_the_share_is_chosen_for_each(trials, monkeypatch):

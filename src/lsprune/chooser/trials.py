@@ -18,7 +18,9 @@ from lsprune.chooser.scores import Scores
 from lsprune.chooser.trial_file import Trial, TrialFile
 from lsprune.errors import LspruneWarning
 from lsprune.graph import Array, Graph
+from lsprune.kernels import runtime
 from lsprune.pruners import Pruner
+from lsprune.pruners.relations import is_undirected
 
 if TYPE_CHECKING:
     from lsprune.chooser.probe import Probe
@@ -51,6 +53,11 @@ class Trials:
         probe: Probe = import_module("lsprune.chooser.probe").Probe(self.graph, self.labels, self.seed)
         return probe
 
+    @cached_property
+    def undirected(self) -> bool:
+        """Whether every edge has its reverse, so that both sides have the same neighbours and learn the same."""
+        return is_undirected(self.graph, runtime(self.threads, None))
+
     def run(self, step: Step) -> tuple[Scores, int]:
         """Return the scores of a candidate and the number of edges that it keeps."""
         if step.candidate is None:
@@ -82,7 +89,7 @@ class Trials:
         options = getattr(pruner, "scored", None)
         if options is None:
             return self.fit(pruner, teaching)
-        key = number, options.side, options.weight.roles
+        key = number, "" if self.undirected else options.side, options.weight.roles
         if key not in self.fits:
             self.fits[key] = self.fit(options, teaching)
         taught: Pruner = replace(self.fits[key], options=options)
