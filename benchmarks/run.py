@@ -30,6 +30,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "order": ("--graphs", "200", "--seeds", "1"),
     "stream": ("--edges", "20000", "--nodes", "2000", "--dim", "4", "--runs", "1"),
     "hub": ("--edges", "20000"),
+    "tables": ("--edges", "2000"),
     "gpu": ("--edges", "20000", "--device", "cpu", "--rounds", "1"),
     "products": ("--graphs", "generated", "--keep", "0.2", "--seeds", "1", "--epochs", "6"),
     "epoch": ("--studies", "demo", "--epochs", "1", "--limit", "8"),

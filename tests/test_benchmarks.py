@@ -37,13 +37,14 @@ FIGURES = {
     "epoch": ("demo: fit and prune, an epoch", "demo: epochs that pruning costs"),
     "gpu_learning": ("fit, codebook of nodes", "prune, codebook of nodes", "prune, codebook of edges and nodes",
                      "prune, Both", 'fit, hash="auto", weights="auto"', 'prune, hash="auto", weights="auto"'),
+    "tables": ("input, MB", "lsprune-stream", "lsprune-table", "duckdb", "polars", "pandas"),
     "stream": ("edges,", "stream  ", "peak memory", "input", "features", "scratch", "output", "in memory"),
 }  # fmt: skip
 NEEDS = {
     "speed": "torch_geometric", "gpu": "torch_geometric", "gpu_graphs": "torch_geometric",
     "gpu_learning": "torch_geometric", "epoch": "torch_geometric", "auto": "torch_geometric",
     "products": "torch_geometric", "consistency": "torch_geometric", "order": "torch_geometric",
-    "networkit_similarity": "networkit",
+    "networkit_similarity": "networkit", "tables": "duckdb",
 }  # fmt: skip
 
 
@@ -73,6 +74,8 @@ def test_it_prints_every_figure_at_a_tiny_size(name, capsys, monkeypatch):
     found = figures(output, FIGURES[name])
     if name == "naive":
         assert "the same edges at 1,000" in output and "True   True" in output
+    if name == "tables":
+        assert "the same edges: True" in output
     if name in ("consistency", "order"):
         assert all(0 <= numbers[0] <= 1 for numbers in found.values())
     if name == "resistance":  # more trees, less error: 8 % and 2 %

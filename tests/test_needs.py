@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphs import ALL_PRUNERS, name_of, random_graph
-from lsprune import LSP, Graph
+from lsprune import LSP, Graph, OptionError
 from lsprune.needs import SCOPES, Needs
 from lsprune.pruners import PerOwner
 
@@ -45,6 +45,12 @@ def test_the_wider_scope_wins_with_its_reason():
 def test_memory_of_edges_adds_up_and_fits_follow_each_other():
     both = Needs(edge_bytes=100, fit_bytes=7) | Needs(edge_bytes=40, fit_bytes=30)
     assert (both.edge_bytes, both.fit_bytes) == (140, 37)
+
+
+def test_columns_by_name_are_refused_where_edges_come_in_files():
+    Needs(edge=True).refuse_named_columns()
+    with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here, got the name 'w'"):
+        Needs(edge=True, edge_columns=("w",)).refuse_named_columns()
 
 
 def test_nothing_is_lost_when_needs_are_combined():

@@ -188,7 +188,7 @@ def test_streamed_masks_are_those_in_memory(name, folder, monkeypatch):
         out = folder / "out.parquet"
         for old in folder.glob("out.parquet*"):
             old.unlink()
-        found = prune_stream(path, out, pruner, memory="3GB", say=said.append, **options)
+        found = prune_stream(path, out, pruner, memory="6GB", say=said.append, **options)
         numbers = parquet.read_table(out)["number"].to_numpy()
         assert found.kept == numbers.size
         assert np.all(numbers[1:] > numbers[:-1])  # rows stay in order

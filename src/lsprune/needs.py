@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from lsprune.checks import shown
+from lsprune.errors import OptionError
+
 Scope = Literal["edge", "neighbourhood", "graph"]
 SCOPES: tuple[Scope, ...] = ("edge", "neighbourhood", "graph")
 
@@ -55,6 +58,14 @@ class Needs:
     def by_neighbour(self) -> bool:
         """Whether the keys depend on the neighbour alone."""
         return not (self.owner or self.edge or self.owner_id or self.carried)
+
+    def refuse_named_columns(self) -> None:
+        """Raise OptionError where edges come in files, whose attributes are read as columns of one array."""
+        for name in self.edge_columns:
+            raise OptionError(
+                f"column must be the number of a column of edge_attr here, got the name {shown(name)}: names are for "
+                "tables in memory"
+            )
 
     def __or__(self, other: Needs) -> Needs:
         """Combine the needs of two parts of a pruner; keys are a table only if both parts allow it."""

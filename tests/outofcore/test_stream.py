@@ -58,7 +58,7 @@ def write(folder, graph: Graph):
 def streamed(folder, graph: Graph, pruner, **more) -> np.ndarray:
     """The numbers of the edges that are kept."""
     options = write(folder, graph)
-    found = prune_stream(folder / "in.parquet", folder / "out.parquet", pruner, memory="3GB", **options, **more)
+    found = prune_stream(folder / "in.parquet", folder / "out.parquet", pruner, memory="6GB", **options, **more)
     numbers = parquet.read_table(folder / "out.parquet")["number"].to_numpy()
     assert found.kept == numbers.shape[0]
     assert sorted(path.name for path in folder.iterdir()) == sorted(
@@ -90,7 +90,7 @@ def test_weights_that_float32_cannot_tell_apart_are_compared_exactly(tmp_path, w
         parquet.write_table(pa.table(columns), paths[0])
     else:
         csv.write_csv(pa.table(columns), paths[0])
-    prune_stream(*paths, TopWeight(k=4), edge_attr=["edge_attr"], memory="3GB")
+    prune_stream(*paths, TopWeight(k=4), edge_attr=["edge_attr"], memory="6GB")
     assert read_edges(paths[1]).graph.source.tolist() == source[expected].tolist()
     assert TopWeight(k=4).mask(read_edges(paths[0], edge_attr=["edge_attr"]).graph).tolist() == expected.tolist()
 
@@ -189,7 +189,7 @@ def test_what_is_isolated_is_counted_as_in_memory(tmp_path, ordered):
     ends = ends[:, np.argsort(ends[1], kind="stable")] if ordered else ends
     graph = Graph.from_edges(ends, num_nodes=60, x=graph.x)
     options = write(tmp_path, graph)
-    found = prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", LSP(k=1), memory="3GB", **options)
+    found = prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", LSP(k=1), memory="6GB", **options)
     expected = LSP(k=1).mask_graph(graph, runtime())
     assert (found.isolated, found.kept) == (expected.isolated, int(expected.mask.sum()))
     assert found.nodes == 60
@@ -225,14 +225,14 @@ def test_a_folder_of_files_becomes_a_folder_of_files(tmp_path):
         parquet.write_table(table, tmp_path / "in" / name)
     np.save(tmp_path / "x.npy", graph.x)
     prune_stream(
-        tmp_path / "in", tmp_path / "out", LSP(keep=0.5), features=tmp_path / "x.npy", memory="3GB", num_nodes=30
+        tmp_path / "in", tmp_path / "out", LSP(keep=0.5), features=tmp_path / "x.npy", memory="6GB", num_nodes=30
     )
     parts = [parquet.read_table(tmp_path / "out" / name)["number"].to_numpy() for name in names]
     np.testing.assert_array_equal(np.concatenate(parts), np.flatnonzero(LSP(keep=0.5).mask(graph)))
     assert verify(tmp_path / "out").ok
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "x.npy"]
     with pytest.raises(OptionError, match="new folder"):
-        prune_stream(tmp_path / "in", tmp_path / "out", LSP(keep=0.5), memory="3GB")
+        prune_stream(tmp_path / "in", tmp_path / "out", LSP(keep=0.5), memory="6GB")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv.gz", ".csv.zst", ".npz", ".npy"])
@@ -252,7 +252,7 @@ def test_other_formats_keep_the_same_edges(tmp_path, suffix):
         codec = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
         with pa.output_stream(path, compression=codec) as handle:
             handle.write(text.encode())
-    prune_stream(path, out, LSP(k=2), features=tmp_path / "x.npy", memory="3GB")
+    prune_stream(path, out, LSP(k=2), features=tmp_path / "x.npy", memory="6GB")
     kept = np.flatnonzero(LSP(k=2).mask(graph))
     if suffix == ".npy":
         np.testing.assert_array_equal(np.load(out), np.stack([source, target])[:, kept])
@@ -271,10 +271,10 @@ def test_ids_of_any_kind_are_numbered(tmp_path):
     table = {"source": ["ann", "bob", "cat", "ann"], "target": ["bob", "cat", "bob", "cat"]}
     parquet.write_table(pa.table(table), tmp_path / "in.parquet")
     with pytest.raises(FormatError, match="--map-ids"):
-        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", LocalRandom(k=1), memory="3GB")
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", LocalRandom(k=1), memory="6GB")
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
     prune_stream(
-        tmp_path / "in.parquet", tmp_path / "out.parquet", LocalRandom(k=1), memory="3GB",
+        tmp_path / "in.parquet", tmp_path / "out.parquet", LocalRandom(k=1), memory="6GB",
         map_ids=tmp_path / "ids.parquet",
     )  # fmt: skip
     names = parquet.read_table(tmp_path / "ids.parquet")["id"].to_pylist()
@@ -311,14 +311,14 @@ def test_features_must_have_a_row_for_each_node(tmp_path, pruner, mapped):
     np.save(tmp_path / "x.npy", np.zeros((5, 3), np.float32))
     more = {"map_ids": tmp_path / "ids.parquet"} if mapped else {}
     with pytest.raises(GraphError, match="x must have"):
-        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", pruner, memory="3GB", **{**options, **more})
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", pruner, memory="6GB", **{**options, **more})
 
 
 def test_fewer_nodes_than_ids_are_refused(tmp_path):
     write(tmp_path, random_graph(0, nodes=12))
     with pytest.raises(OptionError, match="num_nodes must be at least"):
         prune_stream(
-            tmp_path / "in.parquet", tmp_path / "out.parquet", LSP(k=1, hash="identity"), num_nodes=3, memory="3GB",
+            tmp_path / "in.parquet", tmp_path / "out.parquet", LSP(k=1, hash="identity"), num_nodes=3, memory="6GB",
             map_ids=tmp_path / "ids.parquet",
         )  # fmt: skip
 
@@ -348,7 +348,7 @@ def kept_numbers(folder, pruner, name="in.parquet", **options) -> np.ndarray:
     """The numbers of the edges that a stream keeps of a Parquet file."""
     for path in folder.glob("out.parquet*"):
         path.unlink()
-    prune_stream(folder / name, folder / "out.parquet", pruner, memory="3GB", **options)
+    prune_stream(folder / name, folder / "out.parquet", pruner, memory="6GB", **options)
     return parquet.read_table(folder / "out.parquet")["number"].to_numpy()
 
 
@@ -407,7 +407,7 @@ def test_with_mapped_ids_the_table_is_joined_by_the_ids_of_the_edges(tmp_path, k
     if kind == "text":
         lines = "".join(f"{names[s]},{names[t]},{i}\n" for i, (s, t) in enumerate(ends.T))
         (tmp_path / "in.csv").write_text("source,target,number\n" + lines)
-        prune_stream(tmp_path / "in.csv", tmp_path / "out.csv", pruner, memory="3GB", **options)
+        prune_stream(tmp_path / "in.csv", tmp_path / "out.csv", pruner, memory="6GB", **options)
         found = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, dtype=np.int64)[:, 2]
     else:
         found = kept_numbers(tmp_path, pruner, **options)
@@ -421,7 +421,7 @@ def test_with_mapped_ids_the_table_is_joined_by_the_ids_of_the_edges(tmp_path, k
     np.testing.assert_array_equal(found, np.flatnonzero(pruner.mask(graph)))
     parquet.write_table(shuffled(x[1:], names[1:]), tmp_path / "n.parquet")
     with pytest.raises(GraphError, match=f"ids in edges must be among the nodes, got '?{names[0]}"):
-        prune_stream(tmp_path / "in.parquet", tmp_path / "out2.parquet", pruner, memory="3GB", **options)
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out2.parquet", pruner, memory="6GB", **options)
 
 
 TWO_KINDS = [
@@ -484,9 +484,9 @@ def test_two_kinds_of_nodes_refuse_what_needs_one(tmp_path):
         ({"features": None, "id": "user"}, LSP(k=2), r"id \(--id\) must come with features"),
     ):
         with pytest.raises(OptionError, match=said):
-            prune_stream(tmp_path / "in.parquet", out, pruner, memory="3GB", **{**options, **more})
+            prune_stream(tmp_path / "in.parquet", out, pruner, memory="6GB", **{**options, **more})
     with pytest.raises(GraphError, match="x must have 41 rows"):
-        prune_stream(tmp_path / "in.parquet", out, LSP(k=2), memory="3GB", num_nodes=(41, 12), **options)
+        prune_stream(tmp_path / "in.parquet", out, LSP(k=2), memory="6GB", num_nodes=(41, 12), **options)
     assert not out.exists()
 
 
@@ -508,16 +508,21 @@ def test_arrays_of_an_npz_stay_in_step_and_what_is_unclear_is_asked_for(tmp_path
     np.savez(tmp_path / "in.npz", **arrays)
     pruner = LSP(k=2, hash="identity")
     mask = pruner.mask(Graph.from_edges((src, dst)))
-    prune_stream(tmp_path / "in.npz", tmp_path / "out.npz", pruner, memory="3GB")
+    prune_stream(tmp_path / "in.npz", tmp_path / "out.npz", pruner, memory="6GB")
     with np.load(tmp_path / "out.npz") as out:
         assert np.array_equal(out["t"], np.flatnonzero(mask))
         assert np.array_equal(out["pair"], arrays["pair"][:, mask])
         assert np.array_equal(out["y"], arrays["y"])
     np.savez(tmp_path / "same.npz", src=np.arange(30), dst=(np.arange(30) + 1) % 30, y=np.arange(30))
     with pytest.raises(FormatError, match=r"same\.npz: array 'y' is as long as the 30 edges and as the 30 nodes"):
-        prune_stream(tmp_path / "same.npz", tmp_path / "other.npz", LSP(keep=0.5, hash="identity"), memory="3GB")
+        prune_stream(tmp_path / "same.npz", tmp_path / "other.npz", LSP(keep=0.5, hash="identity"), memory="6GB")
     for name, size in (("edge_arrays", 15), ("node_arrays", 30)):
         out = tmp_path / f"{name}.npz"
-        prune_stream(tmp_path / "same.npz", out, LSP(keep=0.5, hash="identity"), memory="3GB", **{name: ["y"]})
+        prune_stream(tmp_path / "same.npz", out, LSP(keep=0.5, hash="identity"), memory="6GB", **{name: ["y"]})
         with np.load(out) as found:
             assert found["y"].size == size
+
+
+def test_a_column_by_name_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here, got the name 'w'"):
+        prune_stream(tmp_path / "missing.parquet", tmp_path / "out.parquet", TopWeight(k=1, column="w"))

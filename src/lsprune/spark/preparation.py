@@ -43,6 +43,7 @@ def prepare(tables: GraphTables, pruner: Pruner, position: str | None) -> Plan:
 
 def _distributable(pruner: Pruner) -> PerOwner:
     """Return the pruner; raise OptionError if its keys need more than single edges and what they carry."""
+    pruner.needs.refuse_named_columns()
     if isinstance(pruner, PerOwner):
         per_owner(pruner.carrying())
         return pruner

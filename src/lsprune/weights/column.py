@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from lsprune.checks import MOST_WHOLE, check_choice, set_whole
+from lsprune.checks import MOST_WHOLE, check_choice, set_whole, shown
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array, Graph, oriented
 from lsprune.hashing.base import View
@@ -82,8 +82,10 @@ class Column(Weight):
 def set_column(options: Any) -> None:
     """Check the option `column` of a frozen dataclass: the number or the name of a column, or None."""
     if isinstance(options.column, str):
-        if not options.column or getattr(options, "part", "edge") != "edge":
-            raise OptionError(f"column must be a number for part {options.part!r}, got {options.column!r}")
+        if getattr(options, "part", "edge") != "edge":
+            raise OptionError(f"column must be a number for part {options.part!r}, got {shown(options.column)}")
+        if not options.column:
+            raise OptionError("column must not be an empty name")
         return
     set_whole(options, "column", 0, MOST_WHOLE, "a whole number in [0, 2^63), the name of a column, or None", none=True)
 
@@ -92,8 +94,8 @@ def named_column(graph: Graph, name: str) -> Array:
     """Return a column of a table of edges; raise GraphError for edges that did not come as a table."""
     if graph.edge_columns is None or name not in graph.edge_columns:
         raise GraphError(
-            f"column {name!r} needs a table of edges (pandas, Polars, PyArrow, DuckDB) with a column of that name; "
-            "elsewhere column is the number of a column of edge_attr"
+            f"column {shown(name)} needs a table of edges (pandas, Polars, PyArrow, DuckDB) with a column of that "
+            "name; elsewhere column is the number of a column of edge_attr"
         )
     column: Array = graph.edge_columns[name]
     return column

@@ -136,7 +136,7 @@ def hash_bytes(values: Any) -> Array:
     """Return a 63-bit hash of each text or bytes value of an Arrow array, `[n]` int64: equal on every machine.
 
     >>> import pyarrow as pa
-    >>> hash_bytes(pa.array(["a", "b", "a"], pa.large_string())).tolist()[0] == hash_bytes(pa.array([b"a"]))[0]
+    >>> hash_bytes(pa.array(["a"])).tolist() == hash_bytes(pa.array([b"a"])).tolist()
     True
     """
     import pyarrow as pa

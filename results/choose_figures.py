@@ -1,0 +1,89 @@
+"""Print what the study `choose` says: gains over k random neighbours by graph, and what choosing costs.
+
+    python results/choose_figures.py results/choose.jsonl
+
+A graph counts where edges matter (all edges are ahead of none by two points) and a node can keep one edge on average.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from lsprune.chooser.candidates import CANDIDATES
+from lsprune.lab.reporting.statistics import paired_difference
+
+MEAN_DEGREES = {  # edges a node, of the datasets of the study
+    "cora": 3.9, "citeseer": 2.7, "pubmed": 4.5, "github": 15.3, "computers": 35.8, "cs": 8.9, "cora-ml": 5.4,
+    "blogcatalog": 66.1, "flickr": 63.3, "facebook-pages": 15.2, "twitch-de": 32.2, "squirrel-filtered": 42.3,
+    "chameleon-filtered": 19.9, "actor": 7.0, "tolokers": 88.3, "minesweeper": 7.9, "ppi": 27.9,
+}  # fmt: skip
+EDGES_MATTER = 0.02
+BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
+
+Cells = dict[tuple[str, float | None], dict[int, float]]  # test metric by method, share and seed
+
+
+def figures(lines: list[Mapping[str, Any]]) -> list[str]:
+    """Return the report, line by line."""
+    cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
+    seconds: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        run = line["run"]
+        place = run["model"], run["dataset"]
+        cells[place][run["method"], run["keep"]][run["seed"]] = line["test"]
+        kind = "choose" if run["method"] == "choose" else "train"
+        seconds[place][kind].append(line["prune_seconds"] if kind == "choose" else line["train_seconds"])
+    out = []
+    for model in sorted({model for model, _ in cells}):
+        shares = sorted({keep for place in cells if place[0] == model for _, keep in cells[place] if keep is not None})
+        for share in shares:
+            out += [f"{model}, {100 * share:g} % of the edges", *_share(model, share, cells), ""]
+        costs = {name: _cost(seconds[place, name]) for place, name in seconds if place == model}
+        known = {name: cost for name, cost in costs.items() if cost is not None}
+        out += ["cost of choosing, of the time to train all candidates once: ", *_percent(known), ""]
+    return out
+
+
+def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> list[str]:
+    out, gains = [], defaultdict(list)
+    for (_, dataset), runs in sorted((key, runs) for key, runs in cells.items() if key[0] == model):
+        base, whole, none = runs.get((BASELINE, share)), runs.get((ALL, None)), runs.get((NONE, None))
+        if not base or not whole or not none:
+            continue
+        matter = fmean(whole.values()) - fmean(none.values()) >= EDGES_MATTER
+        counts = matter and share * MEAN_DEGREES[dataset] >= 1
+        levels = (fmean(values.values()) for values in (whole, none, base))
+        row = f"   {dataset:20} " + "all {:.3f}  none {:.3f}  k random {:.3f}".format(*levels)
+        for method in sorted({name for name, keep in runs if keep == share} - {BASELINE}):
+            gain = paired_difference(runs[method, share], base)
+            bounds = f" [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]" if gain.runs > 1 else " (one run)"
+            row += f"  {method} {100 * gain.difference:+.1f}{bounds}"
+            if counts:
+                gains[method].append(100 * gain.difference)
+        out.append(row + ("" if counts else "  (does not count)"))
+    for method, values in gains.items():
+        out.append(
+            f"   mean over {len(values)} graphs that count, {method}: {fmean(values):+.2f}, worst {min(values):+.1f}"
+        )
+    return out
+
+
+def _cost(seconds: Mapping[str, list[float]]) -> float | None:
+    if not seconds["choose"] or not seconds["train"]:
+        return None
+    return median(seconds["choose"]) / (len(CANDIDATES) * median(seconds["train"]))
+
+
+def _percent(costs: Mapping[str, float]) -> list[str]:
+    return [f"   {name:20} {100 * cost:.0f} %" for name, cost in sorted(costs.items())]
+
+
+if __name__ == "__main__":
+    records = [json.loads(text) for path in sys.argv[1:] for text in Path(path).read_text("utf-8").splitlines()]
+    print("\n".join(figures(records)))
