@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -252,3 +254,11 @@ def test_every_name_on_the_map_exists(name):
 def test_every_module_is_on_the_map():
     maker = module("make_architecture")
     assert all(f"| `{maker.dotted(path)}` |" in MAP for path in maker.modules())
+
+
+def test_the_figures_of_choosing_are_what_the_script_prints():
+    pytest.importorskip("torch_geometric")
+    script = runpy.run_path(str(ROOT / "results" / "choose_figures.py"))
+    lines = [json.loads(line) for line in (ROOT / "results" / "choose.jsonl").read_text().splitlines()]
+    printed = "\n".join(script["figures"](lines)).rstrip()
+    assert printed in (ROOT / "results" / "README.md").read_text()

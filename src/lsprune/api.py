@@ -111,7 +111,7 @@ def mask(
     The arguments are those of `prune`.
     """
     told = {"source": source, "target": target, "edge_attr": edge_attr, "features": features}
-    if all(value is None for value in told.values()) and not pruner.needs.edge_columns:
+    if all(value is None for value in told.values()):
         return pruner.mask(data, threads=threads, executor=executor)
     return prune(data, pruner, **told, return_mask=True, threads=threads, executor=executor)[1]
 

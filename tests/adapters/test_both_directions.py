@@ -16,4 +16,4 @@ def test_each_edge_but_self_loops_has_its_reverse():
 
 
 def test_factors_are_the_mean_of_both_directions():
-    assert mean_factors(ENDS, np.array([2.0, 3.0, 4.0, 6.0, 8.0])).tolist() == [4, 3, 6]
+    assert mean_factors(np.equal(*ENDS), np.array([2.0, 3.0, 4.0, 6.0, 8.0])).tolist() == [4, 3, 6]

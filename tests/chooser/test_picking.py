@@ -32,6 +32,19 @@ def test_the_recommended_candidate_stays_unless_another_is_clearly_better():
     assert best_at(0.1, results(1.0), ["random", "ours", "other"]) == "other"
 
 
+def test_nodes_that_are_predicted_right_decide_and_not_how_close_a_prediction_is():
+    rng = np.random.default_rng(1)
+    hits, far = (rng.random(400) < 0.5).astype(float), np.full(400, -1.0)
+    results = {
+        ("random", 0.1): (Scores(hits, far), 1, 0.0),
+        ("ours", 0.1): (Scores(hits, far), 1, 0.0),
+        ("closer", 0.1): (Scores(hits, far / 2), 1, 0.0),
+    }
+    assert best_at(0.1, results, ["random", "ours", "closer"]) == "ours"
+    results["right", 0.1] = Scores(np.maximum(hits, rng.random(400) < 0.3), 2 * far), 1, 0.0
+    assert best_at(0.1, results, ["random", "ours", "closer", "right"]) == "right"
+
+
 def test_lossless_is_within_half_a_point_and_not_clearly_worse():
     whole = scores(*[1, 0] * 500)
     assert is_lossless(whole, whole)

@@ -96,7 +96,15 @@ class Adapter(ABC):
         """Return what `graphs` returns, with tensors on the device instead of arrays (`lsprune.device.graph`)."""
         raise NoGpuPath(f"{self.about} has no GPU path")
 
-    def configured(self, *, source: Any, target: Any, edge_attr: Any, columns: Sequence[str], features: Any) -> Adapter:
+    def configured(
+        self,
+        *,
+        source: Any = None,
+        target: Any = None,
+        edge_attr: Any = None,
+        columns: Sequence[str] = (),
+        features: Any = None,
+    ) -> Adapter:
         """Return the adapter to use with what `prune` was told of the object; adapters of tables read columns by name.
 
         Args:

@@ -14,14 +14,16 @@ def both_directions(ends: Array, *columns: Array | None) -> tuple[Array, ...]:
     return np.concatenate([ends, ends[::-1, back]], axis=1), *doubled  # type: ignore[arg-type]
 
 
-def mean_factors(ends: Array, factors: Array) -> Array:
+def mean_factors(is_loop: Array, factors: Array) -> Array:
     """Return one factor for each undirected edge: the mean of those of its two directions.
 
     An undirected edge has one weight but two owners. With the mean, the sum of all weights is that of the directed
     graph.
+
+    Args:
+        is_loop: `[E]` bool, edges without a reverse. factors: those of the edges as `both_directions` orders them.
     """
-    forward, backward = np.split(np.asarray(factors, dtype=np.float64), [ends.shape[1]])
+    forward, backward = np.split(np.asarray(factors, dtype=np.float64), [is_loop.shape[0]])
     mean = forward.copy()
-    back = ends[0] != ends[1]
-    mean[back] = (forward[back] + backward) / 2
+    mean[~is_loop] = (forward[~is_loop] + backward) / 2
     return mean

@@ -7,6 +7,8 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, ClassVar
 
+import numpy as np
+
 from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.checks import as_array, check_numbers, check_sparse, shown
 from lsprune.errors import GraphError
@@ -81,8 +83,8 @@ def host_rows(features: Any) -> Any:
         return import_module("lsprune.adapters.pyg.tensors").features(features)
     if hasattr(features, "to_numpy"):  # pandas, Polars
         features = features.to_numpy()
-    elif hasattr(features, "to_pandas"):  # PyArrow
-        features = features.to_pandas().to_numpy()
+    elif hasattr(features, "column_names"):  # PyArrow, without pandas
+        features = np.column_stack([column.to_numpy() for column in features.columns])
     rows = as_array(features, "features")
     check_numbers(rows.dtype, "features")
     if rows.ndim == 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.adapters.both_directions import both_directions, mean_factors
-from lsprune.errors import GraphError
+from lsprune.adapters.numeric_attribute import numeric_attribute
 from lsprune.graph import Array, Graph
 
 
@@ -49,7 +49,7 @@ class IgraphAdapter(Adapter):
         smaller = data.subgraph_edges(places.tolist(), delete_vertices=False)
         factors = kept[None].weight
         if factors is not None:
-            factors = factors if data.is_directed() else mean_factors(_ends(data), factors)
+            factors = factors if data.is_directed() else mean_factors(np.equal(*_ends(data)), factors)
             before = np.array(data.es["weight"] if "weight" in data.es.attributes() else np.ones(data.ecount()))
             smaller.es["weight"] = (before[places] * factors[places]).tolist()
         if kept[None].e_id:
@@ -71,14 +71,5 @@ def _ends(data: Any) -> Array:
 
 
 def _numbers(items: Any, name: str) -> Array | None:
-    """Return an attribute of all vertices or edges as numbers; None if one lacks it or it is something else."""
-    if name not in items.attributes():
-        return None
-    values = items[name]
-    if not values or any(value is None for value in values):
-        return None
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise GraphError(f"attribute {name!r} must have the same shape everywhere to be used as features") from None
-    return array if array.dtype.kind in "fiub" else None
+    """Return an attribute of all vertices or edges as numbers; None if there is none, or it is something else."""
+    return numeric_attribute(items[name], name) if name in items.attributes() else None

@@ -8,15 +8,14 @@ have one entry for each edge of `G.edges`, in that order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
 from lsprune.adapters.base import Adapter, Kept, Key, libraries
 from lsprune.adapters.both_directions import both_directions, mean_factors
-from lsprune.checks import refuse_masked
-from lsprune.errors import GraphError
+from lsprune.adapters.numeric_attribute import numeric_attribute
 from lsprune.graph import Array, Graph
 
 
@@ -78,22 +77,14 @@ def kinds() -> tuple[type[Adapter], ...]:
 
 
 def _feature(attributes: Iterable[Mapping[Any, Any]], name: str, count: int) -> Array | None:
-    values: Sequence[Any] = [item[name] for item in attributes if name in item]
-    if not values or len(values) < count:
-        return None
-    refuse_masked(values, name)
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise GraphError(f"attribute {name!r} must have the same shape everywhere to be used as features") from None
-    return array if array.dtype.kind in "fiub" else None
+    values = [item[name] for item in attributes if name in item]
+    return numeric_attribute(values, name) if len(values) == count else None
 
 
 def _factor(data: Any, weight: Array | None) -> Array | None:
     if weight is None or data.is_directed():
         return weight
-    loops = np.array([[0, int(u != v)] for u, v in data.edges()], dtype=np.int64).reshape(-1, 2).T
-    return mean_factors(loops, weight)
+    return mean_factors(np.array([u == v for u, v in data.edges()], dtype=bool), weight)
 
 
 def _changed(attributes: Mapping[Any, Any], position: int, factor: Array | None, e_id: bool) -> dict[Any, Any]:

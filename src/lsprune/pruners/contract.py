@@ -119,7 +119,7 @@ class Pruner(ABC):
 
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
         """Return True for every edge to keep, in the caller's edge order: an array, a list of arrays or a dict."""
-        adapter = adapters.find(data)
+        adapter = adapters.find(data).configured(columns=self.needs.edge_columns)
 
         def masks_of(graphs: Mapping[Any, Graph], run: Runtime) -> dict[Any, Array]:
             return own_arrays(adapter, data, relation_masks(graphs, self, {}, run).masks)
@@ -137,7 +137,7 @@ class Pruner(ABC):
         """
         if not is_whole(node):
             raise OptionError(f"node must be the number of a node, got {shown(node)}")
-        graphs = adapters.find(data).graphs(data)
+        graphs = adapters.find(data).configured(columns=self.needs.edge_columns).graphs(data)
         if set(graphs) != {None}:
             raise OptionError("explain must be given a single relation; take it out of the HeteroData first")
         return self._explain(graphs[None], int(node), runtime(threads))

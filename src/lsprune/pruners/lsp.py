@@ -240,7 +240,7 @@ class LSP(LocalPruner):
         (4,)
         """
         sizes = _category_sizes(categories or {})
-        adapter = adapters.find(data)
+        adapter = adapters.find(data).configured(columns=self.needs.edge_columns)
 
         def fitted(graphs: Mapping[Any, Graph], run: Runtime) -> FittedLSP:
             if set(graphs) != {None}:

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from lsprune import GraphError
-from lsprune.adapters.tables.columns import Table, library_of, numbers, refuse_missing, stacked
+from lsprune.adapters.tables.columns import Table, library_of, numbers, refuse_missing
 
 
 def test_lists_of_one_length_are_rows():
@@ -34,9 +34,3 @@ def test_what_is_missing_or_no_number_is_named():
 def test_only_tables_are_tables():
     assert library_of(pa.table({"a": [1]})) == "pyarrow"
     assert library_of(pa.array([1])) == "" and library_of({"src": [1]}) == ""
-
-
-def test_one_column_stays_one_array():
-    column = np.arange(3)
-    assert stacked([]) is None and stacked([column]) is column
-    assert stacked([column, column]).shape == (3, 2)

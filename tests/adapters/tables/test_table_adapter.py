@@ -141,6 +141,19 @@ def test_any_hashable_objects_are_ids():
         prune(pandas.DataFrame({"src": [[1], "a", 2], "dst": ["a", "b", "c"]}), LocalRandom(k=1))
 
 
+def test_remainders_go_by_the_id_and_not_by_the_number_of_a_node():
+    table = arrow(3 * SOURCE + 1, 3 * TARGET + 1)  # gaps: a table of nodes numbers only the ids that occur
+    nodes = pa.table({"id": 3 * np.arange(40) + 1, "x": np.arange(40.0)})
+    for keep in (0.2, 0.31, 0.45):
+        pruner = LocalRandom(keep=keep)
+        assert np.array_equal(mask(table, pruner), mask(table, pruner, features=nodes))
+
+
+def test_a_pruner_finds_its_column_by_itself():
+    pruner = TopWeight(k=2, column="w")
+    assert np.array_equal(pruner.mask(arrow()), mask(arrow(), pruner))
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_features_are_rows_by_id_or_a_table_with_ids(named):
     expected = LSP(k=2).mask(Graph.from_edges((SOURCE, TARGET), num_nodes=40, x=X))

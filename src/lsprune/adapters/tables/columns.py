@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -136,10 +136,3 @@ def _rows_of_lists(column: Any, name: Any) -> Array:
 def describe_kind(column: Any) -> str:
     """Return the type of a column, for messages."""
     return "Python objects" if isinstance(column, np.ndarray) else str(column.type)
-
-
-def stacked(parts: Sequence[Array]) -> Array | None:
-    """Return attributes `[rows, d]` from single columns; one column stays as it is."""
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else np.column_stack(parts)

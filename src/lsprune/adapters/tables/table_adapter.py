@@ -11,10 +11,10 @@ import numpy as np
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.given_features import host_rows
-from lsprune.adapters.tables.columns import Table, library_of, numbers, stacked
+from lsprune.adapters.tables.columns import Table, library_of, numbers
 from lsprune.adapters.tables.node_ids import NumberedNodes, number_nodes
 from lsprune.errors import FormatError, GraphError
-from lsprune.files.columns import choose_ends
+from lsprune.files.columns import choose_ends, stack
 from lsprune.graph import Array, Graph
 
 ID_NAMES = ("id", "node_id", "node")  # of the column of ids in a table of nodes
@@ -47,7 +47,13 @@ class TableAdapter(Adapter):
         return bool(library_of(data))
 
     def configured(
-        self, *, source: Any, target: Any, edge_attr: Any, columns: Sequence[str], features: Any
+        self,
+        *,
+        source: Any = None,
+        target: Any = None,
+        edge_attr: Any = None,
+        columns: Sequence[str] = (),
+        features: Any = None,
     ) -> TableAdapter:
         """Return the adapter for columns of these names."""
         if isinstance(edge_attr, str):
@@ -63,7 +69,7 @@ class TableAdapter(Adapter):
         source, target = (nodes.numbers[0], nodes.numbers[1 if ends[0] != ends[1] else 0])
         graph = Graph.from_edges(
             (source, target), num_nodes=nodes.count, x=x,
-            edge_attr=stacked([numbers(table.column(name), name) for name in self.edge_attr]),
+            edge_attr=stack([numbers(table.column(name), name) for name in self.edge_attr]),
         )  # fmt: skip
         named = {name: _one_number(numbers(table.column(name), name), name) for name in self.columns}
         ids = None if nodes.ids is None else (nodes.ids, nodes.ids)
@@ -122,7 +128,7 @@ class TableAdapter(Adapter):
             )
         if (missing := np.flatnonzero(used & (row_of < 0))).size:
             raise GraphError(f"features must have a row for each id, got none for {nodes.value(int(missing[0]))!r}")
-        rows = stacked([numbers(table.column(name), name) for name in table.names if name != own])
+        rows = stack([numbers(table.column(name), name) for name in table.names if name != own])
         if rows is None:
             raise GraphError("features must have columns besides the ids, got none")
         return nodes, rows[row_of]
