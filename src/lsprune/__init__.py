@@ -36,6 +36,7 @@ from lsprune.hashing import (
 from lsprune.plugins import register
 from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
 from lsprune.pruners.explanation import Explanation
+from lsprune.selection.per_node import PerNode
 from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
     "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
     "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
     "LspruneWarning",
-    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
+    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "PerNode", "Product", "Projection", "Random", "Signs",
     "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
     "mask", "prune", "pruner", "register",
 ]  # fmt: skip

@@ -234,11 +234,15 @@ def short_repr(pruner: Any) -> str:
     return f"{type(pruner).__name__}({', '.join(texts)})"
 
 
-def check_budget(k: Any, keep: Any) -> None:
-    """Raise OptionError unless exactly one of k (whole, in [0, 2^31)) and keep (in (0, 1]) is given."""
-    if (k is None) == (keep is None):
-        values = "neither" if k is None else f"both k={shown(k)} and keep={shown(keep)}"
-        raise OptionError(f"give exactly one of k (edges per owner) and keep (share of edges to keep), got {values}")
+def check_budget(k: Any, keep: Any, budget: Any = None) -> None:
+    """Raise OptionError unless exactly one of k (whole, in [0, 2^31)), keep (in (0, 1]) and budget is given."""
+    given = {"k": k, "keep": keep, "budget": budget}
+    texts = [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
+    if len(texts) != 1:
+        raise OptionError(
+            "give exactly one of k (edges per owner), keep (share of edges to keep) and budget (PerNode), got "
+            f"{' and '.join(texts) or 'neither'}"
+        )
     if k is not None and not (is_whole(k) and 0 <= k < 2**31):
         raise OptionError(f"k must be a whole number in [0, 2^31), got {shown(k)}; it is the most edges an owner keeps")
     if keep is not None and not (is_number(keep) and 0 < keep <= 1):

@@ -8,7 +8,7 @@ from lsprune import PRUNERS, baselines
 def test_every_baseline_is_registered_after_lsp():
     names = [
         "random", "local-random", "first", "low-degree", "local-degree", "jaccard", "cosine", "top-weight", "dspar",
-        "effective-resistance", "spanning-forest", "no-edges",
+        "effective-resistance", "spanning-forest", "no-edges", "disparity", "metric-backbone",
     ]  # fmt: skip
     assert [name for name in PRUNERS if name in names] == names
     assert {PRUNERS[name].__name__ for name in names} == set(baselines.__all__)

@@ -8,7 +8,7 @@ import inspect
 import numpy as np
 import pytest
 
-from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError
+from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError, PerNode
 from lsprune.cli.prune import prune_command
 from lsprune.cli.pruner_options import PRESETS, PrunerOptions
 from lsprune.cli.spark import spark_prune_command
@@ -24,6 +24,7 @@ VALUES = {
     "column": 2, "exact": True, "hashes": 9, "trees": 5, "l": 0.5, "sparsity": 3, "m": 11, "mean": 1.5, "bits": 3,
     "length": 2.0, "levels": 2, "words": 4, "iterations": 3, "rounds": 2, "noise": 0.5, "edge": "(signs:bits=2)",
     "node": "(projection:l=0.5)", "min_keep": 2, "keep_connected": True, "max_degree": 4,
+    "budget": "(per-node:share=0.5)",
 }  # fmt: skip
 
 
@@ -53,11 +54,15 @@ def test_every_option_of_every_weight(kind, option):
     [(kind, name) for kind in PRUNERS.values() if kind is not Guarded for name in options_of(kind)],
 )
 def test_every_option_of_every_pruner(kind, option):
-    budget = [] if option in ("k", "keep") or kind.name == "no-edges" else ["k=2"]
-    pruner = PrunerOptions(pruner=kind.name, settings=[*budget, f"{option}={VALUES[option]}"]).make()
+    has_budget = "k" in options_of(kind) and option not in ("k", "keep", "budget")
+    own = {("ties", "id"): "keep", ("weights", "degree"): "similarity"} if kind.name != "lsp-paper" else {}
+    given = VALUES[option]
+    if (option == "ties" and kind.name != "lsp-paper") or kind.name == "metric-backbone":
+        given = own.get((option, given), given)
+    pruner = PrunerOptions(pruner=kind.name, settings=[*["k=2"] * has_budget, f"{option}={given}"]).make()
     assert type(pruner) is kind
-    value, wanted = getattr(pruner, option), VALUES[option]
-    assert value == {"hash": Signs(), "weights": Degree(), "attributes": ("neighbour",)}.get(option, wanted)
+    made = {"hash": Signs(), "weights": Degree(), "attributes": ("neighbour",), "budget": PerNode(share=0.5)}
+    assert getattr(pruner, option) == (given if given != VALUES[option] else made.get(option, given))
 
 
 @pytest.mark.parametrize("option", ["min_keep", "keep_connected", "max_degree"])
@@ -73,6 +78,12 @@ def test_options_of_their_own_are_those_of_set():
     assert PrunerOptions(k=3, settings=set_ones).make() == dataclasses.replace(own.make(), weights="degree")
     with pytest.raises(OptionError, match="side must be given once"):
         PrunerOptions(k=3, side="out", settings=["side=in"]).make()
+
+
+def test_a_budget_for_each_node():
+    assert PrunerOptions(budget="share=0.3,at_least=2").make() == LSP(budget=PerNode(share=0.3, at_least=2))
+    with pytest.raises(OptionError, match=r"exactly one of .* got k=2 and budget="):
+        PrunerOptions(k=2, budget="exponent=0.5").make()
 
 
 def test_a_preset_takes_k_and_seed_alone():

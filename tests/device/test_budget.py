@@ -7,7 +7,7 @@ import pytest
 from device_helpers import HOST, any_graph, device_run, numpy_of, torch
 
 from graphs import random_graph
-from lsprune import LSP, Graph, LocalRandom
+from lsprune import LSP, Graph, LocalRandom, PerNode, Random
 from lsprune.device.budget import quotas, target_count
 from lsprune.device.graph import upload
 from lsprune.device.owners import group
@@ -46,6 +46,16 @@ def test_graphs_that_are_pooled_share_one_budget():
     graph = Graph.concat([random_graph(seed, nodes=20, edges=101) for seed in range(3)])
     mask = LocalRandom(keep=0.31, pooled=True, self_loops="edge").mask_graph(upload(graph, "cpu"), device_run()).mask
     assert int(mask.sum()) == np.floor(0.31 * 303 + 0.5)
+
+
+@pytest.mark.parametrize("symmetric", [None, "union", "intersection"])
+def test_budgets_of_single_nodes_are_those_of_the_host(symmetric):
+    graph = random_graph(3, nodes=30, edges=400)
+    for budget in (PerNode(share=0.3), PerNode(exponent=0.5, at_least=2), PerNode(counts=np.arange(30) % 5)):
+        for make in (LSP, LocalRandom, Random):
+            pruner = make(budget=budget, symmetric=symmetric)
+            mask = pruner.mask_graph(upload(graph, "cpu"), device_run()).mask
+            np.testing.assert_array_equal(numpy_of(mask), pruner.mask(graph))
 
 
 def test_k_is_the_quota_of_everybody():

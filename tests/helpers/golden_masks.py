@@ -25,14 +25,16 @@ from typing import Any
 import numpy as np
 from golden_graphs import graph_named
 
-from lsprune import LSP, First, Guarded, LocalRandom, NoEdges, Random
+from lsprune import LSP, First, Guarded, LocalRandom, NoEdges, PerNode, Random
 from lsprune.baselines import (
     Cosine,
+    Disparity,
     DSpar,
     EffectiveResistance,
     Jaccard,
     LocalDegree,
     LowDegree,
+    MetricBackbone,
     SpanningForest,
     TopWeight,
 )
@@ -296,6 +298,7 @@ def _baselines(*methods: str) -> Iterator[tuple[str, Entry]]:
         yield f"{name} undirected", (partial(kind, keep=0.12), "undirected")
         yield f"{name} several", (partial(kind, keep=0.12), "several")
         yield f"{name} pooled", (partial(kind, keep=0.12, pooled=True), "several")
+        yield f"{name} per node", (partial(kind, budget=PerNode(share=0.13), seed=3), "plain")
         for graph in graphs:
             yield f"{name} on {graph}", (partial(kind, k=2), graph)
 
@@ -367,6 +370,15 @@ EXACT: dict[str, Entry] = {
     "local random": (partial(LocalRandom, k=3), "plain"),
     **_table(_families(), _weights(), _labels(), _options()),
     **_table(_baselines(*(name for name in BASELINES if name not in ("effective-resistance", "spanning-forest")))),
+    "share of each node": _lsp(budget=PerNode(share=0.3)),
+    "share of each node, union": _lsp("pairs", budget=PerNode(share=0.2, at_least=2), symmetric="union"),
+    "power of each degree": _lsp("hub", budget=PerNode(exponent=0.6), side="out"),
+    "share of each node, paper": _lsp(budget=PerNode(share=0.25), ties="id"),
+    "ties of weights kept": (partial(TopWeight, k=3, ties="keep"), "category"),
+    "ties of hubs kept": (partial(LocalDegree, k=3, ties="keep"), "plain"),
+    "ties of jaccard kept": (partial(Jaccard, k=3, hashes=7, ties="keep"), "plain"),
+    "ties of cosine kept": (partial(Cosine, k=2, ties="keep"), "category"),
+    "ties of degrees kept": (partial(LowDegree, budget=PerNode(exponent=0.4), ties="keep"), "plain"),
     "jaccard of few hashes": (partial(Jaccard, k=3, hashes=5), "plain"),
     "top-weight of one column": (partial(TopWeight, k=3), "single"),
     "top-weight of integers": (partial(TopWeight, keep=0.4), "category"),
@@ -408,6 +420,15 @@ ONE_MACHINE: dict[str, Entry] = {
     "signs auto^0.25": _lsp("positive", k=3, hash="signs", weights="auto", power=0.25),
     "identity auto": _lsp("positive", keep=0.25, hash="identity", weights="auto"),
     **_table(_baselines("effective-resistance", "spanning-forest")),
+    "disparity": (partial(Disparity, keep=0.12, column=1), "positive"),
+    "disparity union": (partial(Disparity, k=2, column=1, symmetric="union", side="out"), "positive"),
+    "disparity intersection": (partial(Disparity, keep=0.2, column=0, symmetric="intersection"), "positive"),
+    "disparity per node": (partial(Disparity, budget=PerNode(share=0.3), column=2, self_loops="edge"), "positive"),
+    "disparity pooled": (partial(Disparity, keep=0.2, pooled=True, seed=3, self_loops="drop"), "category"),
+    "metric-backbone": (partial(MetricBackbone, column=1), "positive"),
+    "metric-backbone of similarities": (partial(MetricBackbone, column=0, weights="similarity"), "positive"),
+    "metric-backbone drop": (partial(MetricBackbone, column=2, self_loops="drop"), "positive"),
+    "metric-backbone edge": (partial(MetricBackbone, column=1, self_loops="edge"), "positive"),
     "effective-resistance of many trees": (partial(EffectiveResistance, keep=0.4, trees=64), "plain"),
     **{
         f"guarded {name} {promise}": _guarded(pruner, graph, keep_connected=True, **more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from lsprune import LSP, First, Graph, Identity, LocalRandom, NoEdges, Projection, Random, Threshold
+from lsprune import LSP, First, Graph, Identity, LocalRandom, NoEdges, PerNode, Projection, Random, Threshold
 from lsprune.baselines import (
     Cosine,
     DSpar,
@@ -105,6 +105,12 @@ def with_budget(k=None, keep=None) -> list:
 ALL_PRUNERS = [
     *with_budget(k=2),
     *with_budget(keep=0.4),
+    LSP(budget=PerNode(share=0.4)),
+    LSP(budget=PerNode(exponent=0.6, at_least=2), symmetric="union", side="out"),
+    LocalRandom(budget=PerNode(share=0.3)),
+    Random(budget=PerNode(exponent=0.5)),
+    TopWeight(k=1, column=0, ties="keep"),
+    LowDegree(budget=PerNode(share=0.2), ties="keep", symmetric="intersection"),
     LSP(k=2, hash="codebook"),
     LSP(keep=0.4, hash="codebook", select="bottom", weights="degree"),
     LSP(k=2, hash="auto"),

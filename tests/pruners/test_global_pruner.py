@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -15,24 +17,30 @@ from lsprune.pruners.global_pruner import GlobalPruner
 WHOLE = [method for method in PRUNERS.values() if issubclass(method, GlobalPruner)]
 
 
-def test_k_is_as_many_edges_as_a_local_pruner_keeps():
+def weighted_graph() -> Graph:
+    """A graph with weights that are not negative."""
     graph = random_graph(2, nodes=30, edges=300)
+    return dataclasses.replace(graph, edge_weight=np.random.default_rng(0).exponential(1, 300))
+
+
+def test_k_is_as_many_edges_as_a_local_pruner_keeps():
+    graph = weighted_graph()
     for method in WHOLE:
         for side in ("in", "out"):
             assert method(k=3, side=side).mask(graph).sum() == LocalRandom(k=3, side=side).mask(graph).sum()
 
 
 def test_union_and_intersection_are_the_same():
-    graph = random_graph(2, nodes=30, edges=300)
+    graph = weighted_graph()
     for method in WHOLE:
         masks = [method(keep=0.4, symmetric=mode).mask(graph) for mode in ("union", "intersection")]
         np.testing.assert_array_equal(*masks)
 
 
 def test_no_two_methods_are_the_same():
-    graph = random_graph(2, nodes=30, edges=300)
+    graph = weighted_graph()
     assert Random in WHOLE
-    assert len({tuple(method(keep=0.1).mask(graph)) for method in WHOLE}) == len(WHOLE) == 4
+    assert len({tuple(method(keep=0.1).mask(graph)) for method in WHOLE}) == len(WHOLE) == 5
 
 
 @pytest.mark.parametrize("method", [Random, DSpar])

@@ -15,8 +15,8 @@ from lsprune.selection.rules import SelectionRules
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "exactly one of k .* and keep .*, got neither"),
-        ({"k": 1, "keep": 0.5}, "got both k=1 and keep=0.5"),
+        ({}, "exactly one of k .*, keep .* and budget .*, got neither"),
+        ({"k": 1, "keep": 0.5}, "got k=1 and keep=0.5"),
         ({"keep": 1.5}, r"keep must be in \(0, 1\], got 1.5; it is the share of edges to keep"),
         ({"keep": 2}, r"keep must be in \(0, 1\], got 2"),
         ({"keep": 0.0}, r"keep must be in \(0, 1\], got 0.0"),

@@ -24,6 +24,7 @@ from lsprune import (
     LocalRandom,
     MissingDependency,
     OptionError,
+    PerNode,
     Projection,
     Threshold,
 )
@@ -72,6 +73,9 @@ CASES = [
     (LSP(k=2, hash=Identity(), weights="degree:0.5*neighbour:0"), {}),
     (TopWeight(keep=0.4, weights=Degree(power=0.5)), {}),
     (First(k=2), {}),
+    (LSP(budget=PerNode(share=0.3)), {}),
+    (LocalRandom(budget=PerNode(exponent=0.5, at_least=2), side="out", self_loops="drop"), {}),
+    (TopWeight(budget=PerNode(counts=np.arange(NODES) % 4), column=1), {}),
 ]
 
 

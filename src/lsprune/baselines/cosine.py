@@ -14,15 +14,15 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, check_row, plain
 from lsprune.needs import Needs
-from lsprune.pruners import LocalPruner
 from lsprune.pruners.contract import SAME_EDGES
+from lsprune.pruners.scored import ScoredPruner
 from lsprune.selection.choose import KeySource
 
 _BLOCK_ROWS = 1 << 11  # rows a thread takes at a time
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Cosine(LocalPruner):
+class Cosine(ScoredPruner):
     """Every owner keeps the k neighbours whose rows of `x` have the largest cosine with its own; a hash breaks ties.
 
     Rows are L2-normalised and truncated to multiples of 2^-14, and products are integers, so that the result is the
@@ -39,11 +39,11 @@ class Cosine(LocalPruner):
     unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
-    def needs(self) -> Needs:
+    def score_needs(self) -> Needs:
         """Say that keys depend on the attributes of both ends."""
         return Needs(owner=True, neighbour=True, gpu=True)
 
-    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+    def score_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the negated product of the two unit rows as key."""
         if graph.num_edges == 0:
             return KeySource.of_edges(lambda lo, hi: np.empty(0, np.int64))
@@ -57,6 +57,10 @@ class Cosine(LocalPruner):
             return -products(own.rows_of(owned.owners(lo, hi)), other.rows_of(neighbour))
 
         return KeySource.of_edges(keys_of_owners)
+
+    def scores_of_keys(self, keys: Array) -> Array:
+        """Return the cosine of the attributes of the ends; the largest are kept."""
+        return -keys / 2.0**28
 
 
 def _parts(graph: Graph, side: str, seed: int) -> tuple[Part, Part]:

@@ -11,13 +11,13 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
-from lsprune.pruners import LocalPruner
 from lsprune.pruners.contract import SAME_EDGES
+from lsprune.pruners.scored import ScoredPruner
 from lsprune.selection.choose import KeySource
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LowDegree(LocalPruner):
+class LowDegree(ScoredPruner):
     """Every owner keeps its k neighbours of smallest degree; a hash breaks ties.
 
     The degree counts the edges that have the node as their neighbour: with side="in", its out-degree.
@@ -31,21 +31,25 @@ class LowDegree(LocalPruner):
     unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
-    def needs(self) -> Needs:
+    def score_needs(self) -> Needs:
         """Say that keys depend on the degree of the neighbour."""
         return Needs(degree=True, gpu=True)
 
-    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+    def score_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the degree of the neighbour as key."""
         return _keys_by_degree(graph, owned, self.side, 1, runtime)
 
+    def scores_of_keys(self, keys: Array) -> Array:
+        """Return the degree of the neighbour; the smallest are kept."""
+        return keys.astype(np.float64)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LocalDegree(LocalPruner):
+class LocalDegree(ScoredPruner):
     """Every owner keeps its k neighbours of largest degree, the hubs (Hamann et al. 2016); a hash breaks ties.
 
-    The degree counts the edges that have the node as their neighbour. In the paper a node keeps degree^a edges; here
-    the budget decides how many.
+    The degree counts the edges that have the node as their neighbour. In the paper a node keeps degree^a edges:
+    `budget=PerNode(exponent=a)`.
 
     >>> LocalDegree(k=3)
     LocalDegree(k=3)
@@ -56,13 +60,17 @@ class LocalDegree(LocalPruner):
     unbiased_problem: ClassVar[str] = SAME_EDGES
 
     @property
-    def needs(self) -> Needs:
+    def score_needs(self) -> Needs:
         """Say that keys depend on the degree of the neighbour."""
         return Needs(degree=True, gpu=True)
 
-    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+    def score_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the negated degree of the neighbour as key."""
         return _keys_by_degree(graph, owned, self.side, -1, runtime)
+
+    def scores_of_keys(self, keys: Array) -> Array:
+        """Return the degree of the neighbour; the largest are kept."""
+        return -keys.astype(np.float64)
 
 
 def _keys_by_degree(graph: Graph, owned: Owned, side: str, sign: int, runtime: Runtime) -> KeySource:

@@ -14,6 +14,7 @@ from lsprune.numeric.random_numbers import is_tensor
 from lsprune.numeric.weighted_sampling import log2, log_times
 from lsprune.pruners.global_pruner import GlobalPruner
 from lsprune.selection.items import Items
+from lsprune.selection.self_loops import loops_count
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,6 +49,17 @@ class DSpar(GlobalPruner):
         logs = [log2(degree.clip(min=1), runtime) for degree in (of_source, of_target)]
         log_sum = log2(of_source[items.first] + of_target[items.second], runtime)
         return log_times(items.draw, log_sum - logs[0][items.first] - logs[1][items.second], runtime)
+
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return 1/deg(s) + 1/deg(t) of each edge, which it is drawn in proportion to."""
+        source, target = (np.asarray(end) for end in graph.ends())
+        counted = (source != target) | loops_count(self.self_loops, bipartite=graph.bipartite)
+        no_draws = np.empty(0, np.uint64)
+        ends = (source[counted], target[counted])
+        of_source, of_target = _degrees(graph, Items(*ends, *ends, no_draws))
+        out = np.full(source.shape, np.nan)
+        out[counted] = 1 / of_source[ends[0]] + 1 / of_target[ends[1]]
+        return out
 
 
 def _degrees(graph: Graph, items: Items) -> tuple[Array, Array]:

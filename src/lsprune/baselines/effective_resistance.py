@@ -62,6 +62,13 @@ class EffectiveResistance(GlobalPruner):
         of_item = np.append(log_weights, -(1 << 50))[links.of_item]  # self-loops have link -1: the appended entry
         return log_times(items.draw, of_item, runtime)
 
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return the estimated resistance of each edge, which it is drawn in proportion to; NaN for self-loops."""
+        source, target = (np.asarray(end) for end in graph.ends())
+        links = links_of(graph, Items(source, target, source, target, np.empty(0, np.uint64)))
+        resistance = self.weights(graph, links, runtime) / (self.trees + 1) / 2.0**32
+        return np.append(resistance, np.nan)[links.of_item]
+
     def weights(self, graph: Graph, links: Links, runtime: Runtime) -> Array:
         """Return (trees + 1) times the resistance of every link, in units of 2^-32, int64."""
         indptr, neighbour, _ = _adjacency(links.low, links.high, links.nodes)

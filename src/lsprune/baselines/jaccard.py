@@ -16,8 +16,8 @@ from lsprune.hashing.base import BLOCK_FUNCTIONS
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import MINHASH, draw, is_tensor
-from lsprune.pruners import LocalPruner
 from lsprune.pruners.contract import SAME_EDGES
+from lsprune.pruners.scored import ScoredPruner
 from lsprune.selection.choose import KeySource
 from lsprune.selection.owners import bases
 
@@ -25,13 +25,15 @@ EMPTY_SET_HASH = np.uint32(2**32 - 1)  # min-hash of a node without neighbours; 
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Jaccard(LocalPruner):
+class Jaccard(ScoredPruner):
     """Every owner keeps the k neighbours of largest Jaccard similarity of neighbour sets; a hash breaks ties.
 
     The set of a node holds the neighbours of the edges that it owns under `side`, each once. By default the similarity
     j is estimated by the number of equal min-hashes, with a standard error of sqrt(j (1 - j) / hashes). This takes
     `hashes` comparisons per edge and 128 bytes per node. `exact` counts common neighbours instead: for every edge, the
     members of the smaller set are looked up in the larger one.
+
+    L-Spar itself is `Jaccard(budget=PerNode(exponent=0.5), symmetric="union")`: every node keeps degree^0.5 edges.
 
     Args:
         hashes: number of min-hashes. exact: compute the similarity itself, to 2^-31.
@@ -54,7 +56,7 @@ class Jaccard(LocalPruner):
         object.__setattr__(self, "exact", bool(self.exact))
 
     @property
-    def needs(self) -> Needs:
+    def score_needs(self) -> Needs:
         """Say that keys depend on the neighbours of both ends."""
         return Needs(
             scope="neighbourhood",
@@ -63,7 +65,7 @@ class Jaccard(LocalPruner):
             gpu=True,
         )
 
-    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+    def score_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return the negated similarity as key."""
         if graph.bipartite:
             raise GraphError(
@@ -84,6 +86,10 @@ class Jaccard(LocalPruner):
             return keys if is_tensor(keys) else keys.astype(np.int64)
 
         return KeySource.of_edges(keys_of_owners)
+
+    def scores_of_keys(self, keys: Array) -> Array:
+        """Return the (estimated) Jaccard similarity of the ends, in [0, 1]; the largest are kept."""
+        return -keys / (2.0**31 if self.exact else self.hashes)
 
     def _matches(self, owned: Owned, base: Array, nodes: int, runtime: Runtime) -> Array:
         """Return the number of equal min-hashes of owner and neighbour for every slot, computed 16 hashes at a time."""

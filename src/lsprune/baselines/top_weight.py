@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -18,17 +17,19 @@ from lsprune.hashing import Constant
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import is_tensor
-from lsprune.pruners import LSP, LocalPruner, PerOwner, Pruner, load
+from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT
+from lsprune.pruners import LSP, PerOwner, Pruner, load
 from lsprune.pruners.contract import SAME_EDGES, ScaleOf
+from lsprune.pruners.scored import ScoredPruner
 from lsprune.selection.choose import KeySource
 from lsprune.selection.rules import SelectionRules
 from lsprune.weights import Weight, weight
-from lsprune.weights.column import named_column, set_column
+from lsprune.weights.column import edge_values, set_column
 from lsprune.weights.comparison import Comparison
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class TopWeight(LocalPruner):
+class TopWeight(ScoredPruner):
     """Every owner keeps its k edges of largest weight; a hash of the neighbour breaks ties.
 
     By default weights are those that the graph has: the values of a sparse matrix, `edge_weight` of a PyG object,
@@ -64,9 +65,11 @@ class TopWeight(LocalPruner):
             rule = "None with a column" if self.column is not None else "a weight that is chosen already"
             raise OptionError(f"weights must be {rule}, got {shown(chosen)}")
         set_column(self)
+        if self.ties == "keep" and chosen is not None and chosen.learns:
+            raise OptionError('ties must be "hash" with weights that are fitted: they are hardly ever equal')
 
     @property
-    def needs(self) -> Needs:
+    def score_needs(self) -> Needs:
         """Say that edge attributes are compared in their own type, or what the weights need."""
         if self.weights is not None:
             return self.scored.needs
@@ -132,11 +135,11 @@ class TopWeight(LocalPruner):
         weights = None if self.weights is None else self.weights.to_dict()  # type: ignore[union-attr]
         return {**super().to_dict(), "weights": weights}
 
-    def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
+    def score_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return keys that fall as the weight rises."""
         if self.weights is not None:
             return self.scored.key_source(graph, owned, runtime)
-        weights = self._weights(graph) if graph.num_edges else np.empty(0, np.int64)
+        weights = edge_values(graph, self.column, self.name) if graph.num_edges else np.empty(0, np.int64)
         name = "edge_weight" if weights is graph.edge_weight else "edge_attr"
         name = f"column {self.column!r}" if isinstance(self.column, str) else name
         if is_tensor(weights):
@@ -150,28 +153,15 @@ class TopWeight(LocalPruner):
 
         return KeySource.of_edges(keys_of_owners)
 
-    def _weights(self, graph: Graph) -> Array:
-        """Return the column of weights; raise GraphError if there is none such."""
-        if self.column is None and graph.edge_weight is not None:
-            own: Array = graph.edge_weight
-            return own
-        if isinstance(self.column, str):
-            return named_column(graph, self.column)
-        values: Any = graph.edge_attr
-        if values is None:
-            raise GraphError(
-                "the graph has no edge weights (edge_weight) and no edge attributes (edge_attr), which top-weight needs"
-            )
-        columns = math.prod(values.shape[1:])
-        if self.column is None and columns != 1:
-            raise GraphError(f"edge_attr must have one column for top-weight, got {columns}; choose one with column=")
-        column = self.column or 0
-        if column >= columns:
-            raise GraphError(f"edge_attr must have a column {column} for top-weight, got {columns} columns")
-        if hasattr(values, "tocsr"):
-            return np.asarray(values.tocsc()[:, [column]].toarray()[:, 0])
-        weights: Array = values.reshape(values.shape[0], columns)[:, column]
-        return weights if is_tensor(weights) else np.asarray(weights)
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return the weight of each edge, in its own type; the largest are kept."""
+        if self.weights is None:
+            return np.array(edge_values(graph, self.column, self.name)) if graph.num_edges else np.empty(0)
+        return self.scored.edge_scores(graph, runtime)
+
+    def scores_of_keys(self, keys: Array) -> Array:
+        """Return the weights that these keys are logarithms of."""
+        return np.exp2(-keys / EXACT_LOG_UNIT)
 
 
 def descending(weights: Array, ids: Array, name: str = "edge_attr") -> Array:

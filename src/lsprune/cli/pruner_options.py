@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from lsprune.pruners import Pruner
 
 PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
-PLAIN = ("keep", "k", "side", "select", "symmetric", "self_loops", "seed", "hash", "weights")  # passed on as they are
+PLAIN = (
+    "keep",
+    "k",
+    "budget",
+    "side",
+    "select",
+    "symmetric",
+    "self_loops",
+    "seed",
+    "hash",
+    "weights",
+)  # passed on as they are
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,15 @@ class PrunerOptions:
 
     keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None
     k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            "--per-node",
+            metavar="SPEC",
+            help="A budget for each node by itself: share=0.3 (of its edges, rounded up) or exponent=0.5 (degree to "
+            "this power); at_least=2 may follow.",
+        ),
+    ] = None
     pruner: Annotated[
         str,
         typer.Option(
@@ -63,7 +83,7 @@ class PrunerOptions:
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A pruner that `lsprune fit` wrote, instead of options; --keep or --k may differ from the saved one.",
+            help="A pruner that `lsprune fit` wrote, instead of options; only --keep, --k or --per-node may be added.",
         ),
     ] = None
 
@@ -93,7 +113,7 @@ class PrunerOptions:
         from lsprune.pruners import load
 
         options = self.table()
-        others = [name for name in options if name not in ("k", "keep")]
+        others = [name for name in options if name not in ("k", "keep", "budget")]
         if others or self.pruner != "lsp" or self.preset:
             raise OptionError(f"fitted must come alone: {next(iter(others), 'pruner')} is in the saved pruner already")
         saved = load(path)

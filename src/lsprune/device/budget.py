@@ -1,4 +1,4 @@
-"""Where `keep` becomes a quota on a device; the rules are those of `selection.budget`."""
+"""Where `keep` and `PerNode` become quotas on a device; the rules are those of `selection.budget`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lsprune.graph import oriented
 from lsprune.kernels.gpu.splitmix import draw, signed
 from lsprune.numeric.random_numbers import OWNER
 from lsprune.selection.budget import split_budget
+from lsprune.selection.per_node import PerNode
 from lsprune.selection.rules import SelectionRules
 
 
@@ -22,11 +23,13 @@ def target_count(keep: float, edges: Tensor) -> Tensor:
 
 
 def quotas(indptr: Any, graph: DeviceGraph, rules: SelectionRules) -> Tensor | int:
-    """Return the most edges that each owner keeps: k, or `[owners]` int64 that meet `keep` exactly in each graph."""
+    """Return the most edges that each owner keeps: k, or `[owners]` int64 (exact `keep`, `PerNode`)."""
     if rules.k is not None:
         return rules.k
-    assert rules.keep is not None
     degree = indptr.diff()
+    if rules.budget is not None:
+        return _per_node(degree, rules.budget)
+    assert rules.keep is not None
     ptr: Any = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
     local = local_ids(ptr, degree.shape[0], degree.device)
     if ptr is None or rules.pooled:
@@ -42,6 +45,15 @@ def quotas(indptr: Any, graph: DeviceGraph, rules: SelectionRules) -> Tensor | i
     first = torch.arange(order.shape[0], device=order.device) - start[member[order]] < left[member[order]]
     quota[order[first]] += 1
     return quota
+
+
+def _per_node(degree: Tensor, budget: PerNode) -> Tensor:
+    """Return quotas that follow from the degrees; those of the distinct degrees are computed on the host."""
+    budget.check_owners(degree.shape[0])
+    if budget.counts is not None:
+        return torch.from_numpy(budget.counts.copy()).to(degree.device)
+    degrees, of_owner = torch.unique(degree, return_inverse=True)
+    return torch.from_numpy(budget.of_degrees(degrees.cpu().numpy())).to(degree.device)[of_owner]
 
 
 def _of_one_graph(degree: Tensor, keep: float, local: Tensor, seed: int) -> Tensor:

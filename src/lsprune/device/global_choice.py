@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from lsprune.device.budget import target_count
+from lsprune.device.budget import quotas, target_count
 from lsprune.device.edge_keys import end_hashes
 from lsprune.device.graph import DeviceGraph
 from lsprune.device.mask import outcome
@@ -98,9 +98,10 @@ def _counts(
     degree = torch.bincount(owner, minlength=owners)
     ptr = oriented(pruner.side, graph.source_ptr, graph.target_ptr)[0]
     number, _ = which_graph(ptr, owners, pruner.pooled, graph.device)
+    quota: Any = quotas(torch.cat([degree.new_zeros(1), degree.cumsum(0)]), graph, pruner)
     kept, edges = (
         torch.zeros(graphs, dtype=torch.int64, device=graph.device).index_add_(0, number, values)
-        for values in (degree.clamp(max=int(pruner.k or 0)), degree)
+        for values in (degree.clamp(max=quota), degree)
     )
     share = (kept * sizes).double() / edges.clamp(min=1).double()
     return target_count(1.0, share)  # the same share of pairs as of edges

@@ -9,7 +9,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from lsprune.device.budget import target_count
+from lsprune.device.budget import quotas, target_count
 from lsprune.device.choose import Choice, choose
 from lsprune.device.graph import DeviceGraph
 from lsprune.device.owners import DeviceOwned, local_ids, which_graph
@@ -105,12 +105,11 @@ def symmetric_choice(
         choice, _ = Choice.of(owned, quota, bases, rules.seed, ranked=True)
         return known_ranks(choose(choice, source, stop=stop))
 
-    if rules.k is not None:
-        rank = ranks(rules.k)
+    if rules.keep is None:
+        rank = ranks(quotas(indptr, graph, rules))
         pairs = blank.by_rank(rank)
-        kept = pair_ranks(pairs, rank, mode) <= rules.k
+        kept = pair_ranks(pairs, rank, mode) < NEVER
     else:
-        assert rules.keep is not None
         own_ptr = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
         member, graphs = which_graph(graph.target_ptr, nodes, rules.pooled, device)
         member_of_pair = torch.zeros(blank.count, dtype=torch.int64, device=device)

@@ -16,8 +16,8 @@ from lsprune.kernels.threads import spans
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.outofcore.grouping import BatchedEdges, EdgeCounter, group_on_disk
 from lsprune.outofcore.work_folder import Work
-from lsprune.selection.budget import target_count
-from lsprune.selection.choose import NEVER, KeySource, choose
+from lsprune.selection.budget import quotas, target_count
+from lsprune.selection.choose import NEVER, KeySource, choose, open_quotas
 from lsprune.selection.owners import BLOCK_OWNERS, neighbour_base_of_owner
 from lsprune.selection.pairs import Pairs, known_ranks, pair_ranks, pair_up
 from lsprune.selection.rules import SelectionRules
@@ -84,13 +84,15 @@ def symmetric_taken(
         return choose(owned, quota, source, base, rules.seed, runtime, ranked=True, stop=stop)
 
     keeps: KeepsPair
-    if rules.k is not None:
-        k = rules.k
-        quota[:] = k
+    if rules.keep is None:
+        limit = open_quotas(owned, quotas(owned.indptr, graph, rules, runtime), source, runtime)
+        quota[:] = limit
         ranks = choose_ranks()
-        keeps = lambda pairs, owner, rank: pair_ranks(pairs, rank, mode) <= k  # noqa: E731
+
+        def keeps(pairs: Pairs, owner: Array, rank: Array) -> Array:
+            within = np.where(rank <= limit[owner], rank, NEVER)
+            return np.less(pair_ranks(pairs, within, mode), NEVER)
     else:
-        assert rules.keep is not None
         target = int(target_count(rules.keep, np.array([_count_pairs(blocks)]))[0])
         for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
             quota[lo:hi] = np.diff(owned.indptr[lo : hi + 1])

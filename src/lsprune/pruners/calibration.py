@@ -19,7 +19,7 @@ import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Constant, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import Scale, check_finite
+from lsprune.numeric.random_numbers import is_tensor
 from lsprune.pruners.calibration_graphs import (
     disturbed_graph,
     in_host_memory,
@@ -245,9 +246,14 @@ def _share_kept(pruner: LSP, graph: Graph, run: Runtime) -> float:
     """Return the share of the edges that the pruner is asked to keep."""
     if pruner.keep is not None:
         return float(pruner.keep)
-    assert pruner.k is not None
-    degree = _degrees(group(graph, pruner, run))
-    return int(degree.clip(None, pruner.k).sum()) / max(int(degree.sum()), 1)
+    degree: Any = _degrees(group(graph, pruner, run))
+    total = max(int(degree.sum()), 1)
+    if pruner.k is not None:
+        return int(degree.clip(None, pruner.k).sum()) / total
+    assert pruner.budget is not None
+    degree = degree.cpu().numpy() if is_tensor(degree) else degree
+    quota = pruner.budget.of_owners(np.append(0, np.cumsum(degree)), 0, degree.shape[0])
+    return int(np.minimum(degree, quota).sum()) / total
 
 
 def _similarity_overlap(pruner: LSP, graph: Graph, run: Runtime) -> float:

@@ -31,6 +31,7 @@ from lsprune.selection.choose import KeySource, choose, has_choice
 from lsprune.selection.mask import Outcome, owners_outcome
 from lsprune.selection.owners import group, neighbour_base_of_owner
 from lsprune.selection.pairs import symmetric_mask
+from lsprune.selection.per_node import PerNode
 from lsprune.selection.rules import SelectionRules
 from lsprune.selection.unbiased import owner_draws, refuse_pairs, unbiased_factors
 from lsprune.weights.comparison import Comparison
@@ -113,7 +114,7 @@ class Pruner(ABC):
         """
         return self
 
-    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Pruner:
+    def with_budget(self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None) -> Pruner:
         """Return the same pruner with another budget; a pruner without one stays as it is."""
         return self
 
@@ -125,6 +126,25 @@ class Pruner(ABC):
             return own_arrays(adapter, data, relation_masks(graphs, self, {}, run).masks)
 
         return adapter.masks(data, where_it_is(adapter, data, [self], threads, executor, masks_of))
+
+    def scores(self, data: Any, *, threads: int | None = None) -> Any:
+        """Return the number that each edge is judged by, in the caller's edge order and in the form of `mask`.
+
+        For a threshold of your own. What the numbers mean, and whether large or small ones are kept, the class says;
+        NaN for self-loops that do not count. Raise OptionError for pruners that have no such number.
+
+        >>> import numpy as np
+        >>> from lsprune.baselines import LowDegree
+        >>> LowDegree(k=1).scores(np.array([[0, 0, 1], [2, 3, 3]]))
+        array([2., 2., 1.])
+        """
+        adapter = adapters.find(data).configured(columns=self.needs.edge_columns)
+        run = runtime(threads)
+        return adapter.masks(data, {key: self.edge_scores(one, run) for key, one in adapter.graphs(data).items()})
+
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return what `scores` returns for a `Graph`."""
+        raise OptionError(f"{self!r} has no scores: it judges edges by chance, by hashes or by all of them together")
 
     def explain(self, data: Any, node: int, *, threads: int | None = None) -> Explanation:
         """Explain why each edge that `node` owns was kept or removed; print the result.
@@ -194,11 +214,17 @@ class Pruner(ABC):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BudgetedPruner(SelectionRules, Pruner):
-    """A pruner with a budget, `k` or `keep`; its other options are those of `SelectionRules`."""
+    """A pruner with a budget (`k`, `keep` or `budget`); its other options are those of `SelectionRules`."""
 
-    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Self:
+    def with_budget(self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None) -> Self:
         """Return the same pruner with another budget."""
-        return dataclasses.replace(self, k=k, keep=keep)
+        return dataclasses.replace(self, k=k, keep=keep, budget=PerNode.of(budget))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data; a budget per node, which few have, only where there is one."""
+        options = super().to_dict()
+        own = options.pop("budget")
+        return options if own is None else {**options, "budget": own.to_dict()}
 
     def __repr__(self) -> str:
         """Show the options that differ from the defaults."""

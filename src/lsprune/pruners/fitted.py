@@ -24,7 +24,8 @@ from lsprune.pruners.contract import PerOwner, Pruner
 from lsprune.pruners.registry import load
 from lsprune.pruners.saved import NUMBERS
 from lsprune.selection.choose import KeySource
-from lsprune.selection.owners import neighbour_base
+from lsprune.selection.owners import group, neighbour_base
+from lsprune.selection.per_node import PerNode
 from lsprune.weights.base import PerEdge, add_offsets
 from lsprune.weights.comparison import Comparison
 
@@ -127,6 +128,11 @@ class FittedLSP(PerOwner):
         return self.options.keep
 
     @property
+    def budget(self) -> PerNode | None:
+        """The budget of each owner by itself, if that is the budget."""
+        return self.options.budget
+
+    @property
     def seed(self) -> int:
         """The only source of randomness."""
         return self.options.seed
@@ -145,9 +151,11 @@ class FittedLSP(PerOwner):
         """Return how many functions' keys decide the first `steps` steps."""
         return self.options.functions_needed(steps)
 
-    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> FittedLSP:
+    def with_budget(
+        self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None
+    ) -> FittedLSP:
         """Return the same fit with another budget."""
-        return self.with_options(k=k, keep=keep)
+        return self.with_options(k=k, keep=keep, budget=budget)
 
     def with_options(self, **changes: Any) -> FittedLSP:
         """Return the same fit with another budget or other options that `fit` does not depend on.
@@ -229,6 +237,21 @@ class FittedLSP(PerOwner):
             check=keys.check, added=keys.added, factors=keys.factors,
             functions=options.functions, repeats=options.family.has_codes,
         )  # fmt: skip
+
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return the weight of each edge, of which large ones are preferred; hashes alone are no scores."""
+        weight = self.options.weight
+        if weight is None:
+            raise OptionError(
+                f"{self.options!r} has no scores: it judges edges by hashes; scores are those of weights="
+            )
+        owned = group(graph, self.options, runtime)
+        slots, out = owned.neighbour.shape[0], np.full(graph.num_edges, np.nan)
+        if slots:
+            view = self.view(graph, owned, 1, runtime)
+            logs = weight.key_offsets(graph, view, self.options.side, EXACT_LOG_UNIT, dict(self.scales))
+            out[owned.edges(0, slots)] = np.exp2(-logs.of(owned, 0, slots) / EXACT_LOG_UNIT)
+        return out
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
         arrays: dict[str, Array] = {}

@@ -14,7 +14,7 @@ from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import EDGE, draw
 from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, log_times
 from lsprune.pruners.contract import BudgetedPruner
-from lsprune.selection.budget import target_count
+from lsprune.selection.budget import quotas, target_count
 from lsprune.selection.items import Items, smallest
 from lsprune.selection.mask import Outcome, outcome
 from lsprune.selection.owners import node_base, which_graph
@@ -28,8 +28,9 @@ class GlobalPruner(BudgetedPruner):
     """A pruner that keeps the items with the smallest keys in each graph.
 
     Args:
-        keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree).
-        side: whose degree `k` refers to. symmetric: "union" and "intersection" are the same, as pairs have no owner.
+        keep: the share to keep. k: as many edges as a local pruner with this k keeps, the sum of min(k, degree); budget
+            likewise. side: whose degree these refer to.
+        symmetric: "union" and "intersection" are the same, as pairs have no owner.
     """
 
     weighted: ClassVar[bool] = False  # whether keys are `log_times` of the draws, with weights
@@ -89,10 +90,10 @@ class GlobalPruner(BudgetedPruner):
             one[pairs.of_slot[::-1]] = np.arange(source.shape[0])[::-1]  # the first edge of each pair represents it
             low, high = np.minimum(source[one], target[one]), np.maximum(source[one], target[one])
             of_pair = of_edge[one] if graphs > 1 else of_edge
-            counts = self._counts(graph, source, target, of_pair, graphs, pairs.count)
+            counts = self._counts(graph, source, target, of_pair, graphs, pairs.count, runtime)
             items = Items(source, target, low, high, self._draws(graph, low, high, runtime))
             return smallest(self.keys(graph, items, runtime), items.draw, of_pair, counts)[pairs.of_slot]
-        counts = self._counts(graph, source, target, of_edge, graphs, source.shape[0])
+        counts = self._counts(graph, source, target, of_edge, graphs, source.shape[0], runtime)
         items = Items(source, target, source, target, self._draws(graph, source, target, runtime))
         return smallest(self.keys(graph, items, runtime), items.draw, of_edge, counts)
 
@@ -104,15 +105,18 @@ class GlobalPruner(BudgetedPruner):
             start, first, second, first_base, second_base, lo, hi, out))  # fmt: skip
         return out
 
-    def _counts(self, graph: Graph, source: Array, target: Array, member: Array, graphs: int, items: int) -> Array:
+    def _counts(
+        self, graph: Graph, source: Array, target: Array, member: Array, graphs: int, items: int, runtime: Runtime
+    ) -> Array:  # fmt: skip
         """Return how many items (edges or pairs) to keep in each graph."""
         sizes = np.bincount(member, minlength=graphs) if graphs > 1 else np.array([items])
         if self.keep is not None:
             return target_count(self.keep, sizes)
         owner, owners = oriented(self.side, source, target)[0], graph.num_owners(self.side)
-        local = np.minimum(np.bincount(owner, minlength=owners), int(self.k or 0))
+        degree = np.bincount(owner, minlength=owners)
+        local = np.minimum(degree, quotas(np.append(0, np.cumsum(degree)), graph, self, runtime))
         number, _ = which_graph(oriented(self.side, graph.source_ptr, graph.target_ptr)[0], owners, self.pooled)
         kept = np.bincount(number, weights=local, minlength=graphs).astype(np.int64)
-        edges = np.bincount(number, weights=np.bincount(owner, minlength=owners), minlength=graphs)
+        edges = np.bincount(number, weights=degree, minlength=graphs)
         share: Array = kept * sizes / np.maximum(edges, 1)
         return target_count(1.0, share)  # the same share of pairs as of edges

@@ -21,6 +21,7 @@ from lsprune.pruners.protected_edges import ProtectedEdges
 from lsprune.pruners.registry import PRUNERS, from_dict
 from lsprune.selection.forest import forest
 from lsprune.selection.mask import Outcome, outcome
+from lsprune.selection.per_node import PerNode
 from lsprune.selection.self_loops import loops_count
 
 _WORDS = {PROTECTED: "protected", JOINS: "part of the spanning forest (keep_connected)", LEAST: "needed for min_keep",
@@ -103,9 +104,9 @@ class Guarded(Pruner):
         fitted = self.pruner.fit(data, categories=categories, threads=threads, executor=executor)
         return dataclasses.replace(self, pruner=fitted)
 
-    def with_budget(self, *, k: int | None = None, keep: float | None = None) -> Self:
+    def with_budget(self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None) -> Self:
         """Return the same promises on the pruner with another budget."""
-        return dataclasses.replace(self, pruner=self.pruner.with_budget(k=k, keep=keep))
+        return dataclasses.replace(self, pruner=self.pruner.with_budget(k=k, keep=keep, budget=budget))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options; protected edges, which belong to one graph, are left out."""
@@ -211,7 +212,12 @@ def _budget(pruner: Pruner) -> str:
     if isinstance(pruner, Guarded):
         return _budget(pruner.pruner)
     return next(
-        (f"{name}={getattr(pruner, name)}" for name in ("k", "keep") if getattr(pruner, name, None) is not None), ""
+        (
+            f"{name}={getattr(pruner, name)}"
+            for name in ("k", "keep", "budget")
+            if getattr(pruner, name, None) is not None
+        ),
+        "",
     )
 
 

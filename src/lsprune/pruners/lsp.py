@@ -26,6 +26,7 @@ from lsprune.pruners.registry import PRUNERS, load
 from lsprune.pruners.saved import read_scales, read_small
 from lsprune.selection.choose import MAX_FUNCTIONS, TIES, KeySource
 from lsprune.selection.owners import group
+from lsprune.selection.per_node import PerNode
 from lsprune.weights import AutoWeight, Weight, weight
 from lsprune.weights.comparison import Comparison
 
@@ -38,7 +39,8 @@ class LSP(LocalPruner):
     recommended setting. `LSP.paper(...)` is the paper's text, `LSP.published(...)` what its own runs did.
 
     Args:
-        k, keep: the budget, exactly one of them: the most edges an owner keeps, or the share of all edges to keep.
+        k, keep, budget: the budget, exactly one of them: the most edges an owner keeps, the share of all edges to keep,
+            or a number for each owner by itself (`PerNode`).
         hash: a hash family, or its name, with options or without ("signs:bits=4"); "auto" is chosen by `fit`.
         weights: prefer some edges, alike in every neighbourhood: an edge weight such as `Degree(power=0.4)`, or its
             name, with options or without: "degree", "degree:power=0.4", "jaccard", "similarity", "auto" (chosen by
@@ -88,7 +90,15 @@ class LSP(LocalPruner):
             )
 
     @classmethod
-    def auto(cls, *, k: int | None = None, keep: float | None = None, labels: bool = True, **rules: Any) -> LSP:
+    def auto(
+        cls,
+        *,
+        k: int | None = None,
+        keep: float | None = None,
+        budget: PerNode | None = None,
+        labels: bool = True,
+        **rules: Any,
+    ) -> LSP:
         """Return the recommended setting: `fit` chooses the hash, the attributes and the weights from the data.
 
         Args:
@@ -98,7 +108,7 @@ class LSP(LocalPruner):
         >>> LSP.auto(keep=0.3)
         LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0, labels=True))
         """
-        return cls(k=k, keep=keep, hash="auto", weights=AutoWeight(labels=labels), **rules)
+        return cls(k=k, keep=keep, budget=budget, hash="auto", weights=AutoWeight(labels=labels), **rules)
 
     @classmethod
     def paper(cls, kind: Literal["p", "t"], *, k: int, seed: int = 0) -> LSP:
@@ -203,7 +213,7 @@ class LSP(LocalPruner):
 
     def for_trials(self, k: int) -> LSP:
         """Return the pruner as candidates for "auto" are compared: k edges per owner, without weights and pairs."""
-        return replace(self, k=k, keep=None, symmetric=None, weights=None)
+        return replace(self, k=k, keep=None, budget=None, symmetric=None, weights=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data; those of the hash and of the weights as tables with their names."""
@@ -262,6 +272,10 @@ class LSP(LocalPruner):
             taught = None
         more = None if taught is None else LearnedArray.of(taught)
         return FittedLSP(options=self, scales=tuple(scales.items()), learned=learned, weights_learned=more)
+
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Return the weight of each edge, of which large ones are preferred; hashes alone are no scores."""
+        return self.fit_graph(graph, runtime).edge_scores(graph, runtime)
 
     def _fit_hash(
         self, graph: Graph, run: Runtime, sizes: Mapping[str, int] | None

@@ -48,8 +48,9 @@ class PaperLSP(LSP):
             self._check_replace()
 
     def _check_replace(self) -> None:
-        if self.keep is not None:
-            raise OptionError("keep must be None with replace=True: with replacement the share cannot be met; use k")
+        if self.k is None:
+            name = "keep" if self.keep is not None else "budget"
+            raise OptionError(f"{name} must be None with replace=True: with replacement it cannot be met; use k")
         if (self.k or 0) > MAX_STEPS_WITH_REPLACEMENT:
             raise OptionError(
                 f"k must be at most {MAX_STEPS_WITH_REPLACEMENT} with replace=True, got {self.k}: every step is run"

@@ -1,4 +1,4 @@
-"""Where `keep` becomes a quota: how many edges each owner keeps, so that the share is met to the edge.
+"""Where `keep` and `PerNode` become quotas: how many edges each owner keeps; with `keep`, met to the edge.
 
 With `keep`, target = floor(keep * E + 0.5); every owner gets the largest k with sum of min(k, degree) <= target; the
 remainder goes one each to owners in the order of splitmix64(seed, owner id).
@@ -22,10 +22,15 @@ def target_count(keep: float, edges: Array) -> Array:
 
 
 def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime) -> Array:
-    """Return the most edges that each owner keeps, `[owners]` int64: k, or what meets `keep` exactly in each graph."""
+    """Return the most edges that each owner keeps, `[owners]` int64: k, what meets `keep` exactly, or `PerNode`."""
     quota = runtime.zeros(indptr.shape[0] - 1, np.int64)
     if rules.k is not None:
         quota[:] = rules.k
+        return quota
+    if rules.budget is not None:
+        for lo, hi in spans(quota.shape[0], BLOCK_OWNERS):
+            quota[lo:hi] = rules.budget.of_owners(indptr, lo, hi)
+        rules.budget.check_owners(quota.shape[0])
         return quota
     assert rules.keep is not None
     ptr = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]

@@ -14,6 +14,7 @@ from lsprune.graph import Array, Owned
 from lsprune.hashing.base import BLOCK_FUNCTIONS, EdgeKeys, Keys, NodeKeys
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
+from lsprune.selection.kept_ties import with_ties
 from lsprune.selection.owners import BLOCK_OWNERS, over_owners
 
 TIES = ("hash", "id", "position")
@@ -35,6 +36,7 @@ class KeySource:
         functions: number of steps with a function of their own. The steps after them all go by the next function and
             its tie order, so that they take what is left from the smallest key up. None: every step has its own.
         repeats: edges often share a key, so that ties are common; it changes no result.
+        keep_ties: with `bottom`, edges that are tied with the last one of an owner stay too.
     """
 
     keys: Callable[[int, int, int], Keys]
@@ -46,6 +48,7 @@ class KeySource:
     factors: Callable[[int, int], list[tuple[str, Array]]] = lambda start, stop: []
     functions: int | None = None
     repeats: bool = False
+    keep_ties: bool = False
 
     @classmethod
     def of_edges(cls, keys: Callable[[int, int], Array]) -> KeySource:
@@ -82,7 +85,9 @@ def choose(
     taken = runtime.zeros(slots, np.uint8)
     ranks = runtime.zeros(slots if ranked else 0, np.int32)
     if source.bottom:
-        _choose_in_order(source.keys(0, 1, 1), owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
+        keys = source.keys(0, 1, 1)
+        quota = open_quotas(owned, quota, source, runtime)
+        _choose_in_order(keys, owned, quota, source, bases, start, runtime, ranked, 0, taken, ranks)
         return ranks if ranked else taken
     needed = _steps_needed(owned.indptr, quota, ranked=ranked, replace=source.replace)
     if needed == 0:  # no owner has to choose: no key is needed
@@ -103,6 +108,14 @@ def choose(
         keys = source.keys(by_functions, 1, needed)
         _choose_in_order(keys, owned, quota, source, bases, start, runtime, ranked, by_functions, taken, ranks)
     return ranks if ranked else taken
+
+
+def open_quotas(owned: Owned, quota: Array, source: KeySource, runtime: Runtime) -> Array:
+    """Return the quotas; where ties are kept, with room for all edges that are tied with the last one."""
+    if not source.keep_ties:
+        return quota
+    keys = edge_keys(source.keys(0, 1, 1), owned, 0, quota.shape[0])
+    return with_ties(owned, quota, keys[:, 0], runtime)
 
 
 def _choose_in_order(

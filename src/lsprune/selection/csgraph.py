@@ -1,4 +1,4 @@
-"""Connected components and spanning forests by scipy, whose graph routines take indices of 32 bits alone.
+"""Components, spanning forests and shortest paths by scipy, whose graph routines take indices of 32 bits alone.
 
 Given longer ones, older versions of scipy (seen with 1.11) raise an error that names no option, or return labels
 that were never written.
@@ -14,6 +14,7 @@ from lsprune.errors import GraphError
 from lsprune.graph import Array
 
 MAX_ENTRIES = (1 << 31) - 1  # of a matrix, and nodes
+_BLOCK_DISTANCES = 1 << 22  # distances held at a time
 
 
 def components(matrix: Any) -> tuple[int, Array]:
@@ -31,6 +32,34 @@ def minimum_forest(matrix: Any) -> Array:
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     return np.asarray(minimum_spanning_tree(_narrow(matrix)).data)
+
+
+def bounded_distances(source: Array, target: Array, length: Array, nodes: int) -> Array:
+    """Return the shortest distance from source to target of each edge, `[E]`, along edges of these lengths (> 0).
+
+    A search from a node ends at its longest edge; as many nodes are searched from at a time as memory allows.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    order = np.lexsort((length, target, source))
+    new = np.append(True, (np.diff(source[order]) != 0) | (np.diff(target[order]) != 0))
+    shortest = order[new]  # of parallel edges, one
+    matrix = coo_array((length[shortest], (source[shortest], target[shortest])), shape=(nodes, nodes))
+    rows, out = _narrow(matrix), np.empty(length.shape)
+    longest = np.zeros(nodes)
+    np.maximum.at(longest, source, length)
+    starts = np.flatnonzero(longest)
+    starts = starts[np.argsort(longest[starts], kind="stable")]  # searches of one block end at about the same distance
+    begin = np.searchsorted(source[order], np.arange(nodes + 1))
+    count = max(1, _BLOCK_DISTANCES // nodes)
+    for at in range(0, starts.shape[0], count):
+        block = starts[at : at + count]
+        found = dijkstra(rows, indices=block, limit=longest[block].max() * (1 + 1e-9))
+        for node, distance in zip(block, found, strict=True):
+            edges = order[begin[node] : begin[node + 1]]
+            out[edges] = distance[target[edges]]
+    return out
 
 
 def _narrow(matrix: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from lsprune.graph import Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.numeric.random_numbers import OWNER, draw
-from lsprune.selection.budget import target_count
+from lsprune.selection.budget import quotas, target_count
 from lsprune.selection.choose import NEVER, KeySource, choose
 from lsprune.selection.owners import node_base, which_graph
 from lsprune.selection.rules import SelectionRules
@@ -102,12 +102,11 @@ def symmetric_mask(
     def ranks(quota: Array, stop: Callable[[Array], bool] | None = None) -> Array:
         return known_ranks(choose(owned, quota, source, bases, rules.seed, runtime, ranked=True, stop=stop))
 
-    if rules.k is not None:
-        rank = ranks(np.full(degree.shape, rules.k, np.int64))
+    if rules.keep is None:
+        rank = ranks(quotas(owned.indptr, graph, rules, runtime))
         pairs = blank.by_rank(rank)
-        kept = pair_ranks(pairs, rank, mode) <= rules.k
+        kept = pair_ranks(pairs, rank, mode) < NEVER
     else:
-        assert rules.keep is not None
         base = node_base(oriented(rules.side, graph.source_ptr, graph.target_ptr)[0])
         member, graphs = which_graph(graph.target_ptr, nodes, rules.pooled)
         member_of_pair = np.zeros(blank.count, np.int64)

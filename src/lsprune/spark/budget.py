@@ -1,8 +1,9 @@
-"""How many edges each owner keeps: `k`, or quotas that meet `keep` to the edge, computed without collecting all owners.
+"""How many edges each owner keeps: `k`, `PerNode`, or what meets `keep` to the edge, without collecting all owners.
 
 The histogram of degrees gives the level, which all owners keep. One more edge goes to the owners with the smallest
 hashes; the last of them is found by histograms of 16 bits of the hash at a time. An owner's quota then follows from its
-id alone, so that no quotas have to be joined to the edges.
+id alone, so that no quotas have to be joined to the edges. With `PerNode` the degree of its owner is joined to each
+edge.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 from lsprune.graph import Array
 from lsprune.numeric.random_numbers import OWNER, draw
 from lsprune.selection.budget import split_budget
+from lsprune.selection.per_node import PerNode
 from lsprune.selection.rules import SelectionRules
 from lsprune.spark.columns import to_numpy
 
@@ -29,19 +31,35 @@ _DIGIT_VALUES = 1 << 16  # values of 16 bits of a hash
 
 @dataclass(frozen=True)
 class Budget:
-    """The quota of every owner: `level`, and one more for the owners up to `last` in the order of (hash, id)."""
+    """The quota of every owner: `level`, and one more for the owners up to `last` in the order of (hash, id).
+
+    With `per_node`, the quota of an owner follows from its degree or its id instead, and is at most `most`.
+    """
 
     level: int
     seed: int = 0
     last: tuple[int, int] | None = None  # (hash, id); None: no owner keeps one more
+    per_node: PerNode | None = None
+    most: int = 0
 
     @property
     def largest(self) -> int:
         """The largest quota."""
-        return self.level + (self.last is not None)
+        return self.level + (self.last is not None) if self.per_node is None else self.most
 
-    def of(self, owner: Array) -> Array:
-        """Return the quota of each owner, int64."""
+    @property
+    def by_degree(self) -> bool:
+        """Whether the quota of an owner follows from its degree."""
+        return self.per_node is not None and self.per_node.counts is None
+
+    def of(self, owner: Array, degree: Array | None = None) -> Array:
+        """Return the quota of each owner, int64; `degree` of each is needed with `by_degree`."""
+        if self.per_node is not None and degree is not None:
+            degrees, of_owner = np.unique(degree, return_inverse=True)
+            return self.per_node.of_degrees(degrees)[of_owner]
+        if self.per_node is not None:
+            counts: Array = self.per_node.counts.take(owner, mode="clip")  # beyond: an owner of uncounted self-loops
+            return counts
         quota = np.full(owner.shape, self.level, np.int64)
         if self.last is not None:
             hashes, (last_hash, last_id) = draw(self.seed, OWNER, owner), self.last
@@ -50,15 +68,33 @@ class Budget:
 
 
 def find_budget(rules: SelectionRules, degrees: DataFrame | None) -> tuple[Budget, int | None]:
-    """Return the budget, and the largest degree if it was computed; `degrees` (owner, degree) are needed for `keep`."""
+    """Return the budget, and the largest degree if it was computed; without k, `degrees` (owner, degree) are needed."""
     if rules.k is not None:
         return Budget(rules.k), None
-    assert rules.keep is not None and degrees is not None
+    assert degrees is not None
+    if rules.budget is not None:
+        return _per_node(rules.budget, degrees)
+    assert rules.keep is not None
     histogram = degrees.groupBy("degree").count().toArrow()
     degree, count = (to_numpy(histogram.column(name)).astype(np.int64) for name in ("degree", "count"))
     level, left = split_budget(rules.keep, degree, count)
     last = _last_owner(degrees.where(f"degree > {level}"), left, rules.seed) if left else None
     return Budget(level, rules.seed, last), int(degree.max(initial=0))
+
+
+def _per_node(per_node: PerNode, degrees: DataFrame) -> tuple[Budget, int]:
+    """Return the budget and the largest degree; raise GraphError if there are fewer counts than owners."""
+    from pyspark.sql import functions as F
+
+    if per_node.counts is not None:
+        row = degrees.agg(F.max("owner"), F.max("degree")).first()
+        owner, degree = (-1 if value is None else int(value) for value in (row or (None, None)))
+        if owner >= per_node.counts.shape[0]:
+            per_node.check_owners(owner + 1)
+        return Budget(0, per_node=per_node, most=int(per_node.counts.max(initial=0))), degree
+    distinct = to_numpy(degrees.select("degree").distinct().toArrow().column("degree")).astype(np.int64)
+    most = int(per_node.of_degrees(distinct).max(initial=0))
+    return Budget(0, per_node=per_node, most=most), int(distinct.max(initial=0))
 
 
 def _last_owner(owners: DataFrame, rank: int, seed: int) -> tuple[int, int]:

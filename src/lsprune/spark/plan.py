@@ -22,6 +22,7 @@ from lsprune.spark.tasks import (
     ID_COLUMN,
     NEIGHBOUR_COLUMN,
     OWNER_COLUMN,
+    OWNER_DEGREE_COLUMN,
     SHARE_COLUMN,
     Describe,
     Select,
@@ -65,7 +66,7 @@ class Plan:
         frame = self.edges.frame.where(~is_loop) if loops == "drop" else self.edges.frame
         candidates = frame if loops == "edge" else frame.where(~is_loop)
         degrees = _count_edges(candidates, self.owner)
-        if self.pruner.rules.keep is not None:
+        if self.pruner.rules.k is None:
             # Read several times; adaptive execution leaves the many small partitions of what is cached as they are.
             degrees = degrees.coalesce(partitions or self._default_partitions()).persist()
         try:
@@ -82,6 +83,8 @@ class Plan:
         ends = EdgeEnds(frame, candidates, self.owner, self.neighbour, nodes, tasks, broadcast)
         carried = carry(ends, self.comparisons)
         task, joined = self._join_nodes(frame, carried, budget, broadcast)
+        if budget.by_degree:
+            joined = self._join_degrees(joined, degrees)
         return self._select(task, joined, tasks, hubs, hub)
 
     def _default_partitions(self) -> int:
@@ -172,6 +175,12 @@ class Plan:
         counts = F.lit(True) if counted else column(self.owner) != column(self.neighbour)
         ids = column(self.neighbour).cast("long").alias(ID_COLUMN)
         return frame.groupBy(ids).agg(F.count_if(counts).alias(DEGREE_COLUMN))
+
+    def _join_degrees(self, frame: DataFrame, degrees: DataFrame) -> DataFrame:
+        """Return the edges with the degree of their owner; that of an owner of uncounted self-loops alone is 0."""
+        named = degrees.select(F.col("owner").alias(ID_COLUMN), F.col("degree").alias(OWNER_DEGREE_COLUMN))
+        joined = frame.join(named, column(self.owner) == F.col(ID_COLUMN), "left").drop(ID_COLUMN)
+        return joined.fillna(0, [OWNER_DEGREE_COLUMN])
 
     def _join(
         self, frame: DataFrame, described: DataFrame, nodes: CheckedTable | None, end: str, broadcast: bool | None,

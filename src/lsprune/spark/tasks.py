@@ -18,9 +18,10 @@ from lsprune.spark.packed_rows import PackedAttributes, pack_rows, unpack_keys
 from lsprune.spark.totals import gather_batches
 
 NODE_ROWS, EDGE_ROWS = 1 << 14, 1 << 17  # rows that a task works on at a time
-# Columns that are added to the tables; the last two hold packed keys or attributes.
+# Columns that are added to the tables; those of neighbour and owner hold packed keys or attributes.
 ID_COLUMN, DEGREE_COLUMN, SHARE_COLUMN = "_lsprune_id", "_lsprune_degree", "_lsprune_share"
 NEIGHBOUR_COLUMN, OWNER_COLUMN = "_lsprune_neighbour", "_lsprune_owner"
+OWNER_DEGREE_COLUMN = "_lsprune_owner_degree"  # which its quota follows from
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,9 @@ class Select:
 
     def _edge_rows(self, table: pa.Table) -> EdgeRows:
         owner, neighbour = (to_numpy(table.column(name)).astype(np.int64) for name in (self.owner, self.neighbour))
-        fields: dict[str, Any] = {"owner": owner, "neighbour": neighbour, "quota": self.budget.of(owner)}
+        degree = to_numpy(table.column(OWNER_DEGREE_COLUMN)).astype(np.int64) if self.budget.by_degree else None
+        quota = self.budget.of(owner, degree)
+        fields: dict[str, Any] = {"owner": owner, "neighbour": neighbour, "quota": quota}
         if self.share:
             fields["share"] = to_numpy(table.column(SHARE_COLUMN))
         if self.steps:

@@ -99,3 +99,33 @@ def named_column(graph: Graph, name: str) -> Array:
         )
     column: Array = graph.edge_columns[name]
     return column
+
+
+def edge_values(graph: Graph, column: int | str | None, pruner: str) -> Array:
+    """Return the values of a column of the edges, in their own type; raise GraphError if there is none such.
+
+    Args:
+        column: number of a column of `edge_attr`, the name of a column of a table, or None: the weights of the graph,
+            else the only column of `edge_attr`.
+        pruner: who asks, for error messages.
+    """
+    if column is None and graph.edge_weight is not None:
+        own: Array = graph.edge_weight
+        return own
+    if isinstance(column, str):
+        return named_column(graph, column)
+    values: Any = graph.edge_attr
+    if values is None:
+        raise GraphError(
+            f"the graph has no edge weights (edge_weight) and no edge attributes (edge_attr), which {pruner} needs"
+        )
+    columns = math.prod(values.shape[1:])
+    if column is None and columns != 1:
+        raise GraphError(f"edge_attr must have one column for {pruner}, got {columns}; choose one with column=")
+    place = column or 0
+    if place >= columns:
+        raise GraphError(f"edge_attr must have a column {place} for {pruner}, got {columns} columns")
+    if hasattr(values, "tocsr"):
+        return np.asarray(values.tocsc()[:, [place]].toarray()[:, 0])
+    weights: Array = values.reshape(values.shape[0], columns)[:, place]
+    return weights if is_tensor(weights) else np.asarray(weights)
