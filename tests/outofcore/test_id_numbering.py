@@ -76,3 +76,27 @@ def test_runs_of_integers_stay_few():
     assert numbering.find(pa.array([5000])) is None
     assert len(numbering._runs) <= 12
     assert pa.concat_arrays(numbering.chunks()).to_pylist() == list(seen)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(rows=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=30))
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_columns_are_numbered_row_by_row(kind, rows):
+    numbering, expected = KINDS[kind](), {}
+    for pair in rows:
+        for value in pair:
+            expected.setdefault(value, len(expected))
+    ends = [[pair[end] for pair in rows] for end in (0, 1)]
+    numbers = numbering.number(*(spelled(kind, end) for end in ends))
+    assert [end.tolist() for end in numbers] == [[expected[value] for value in end] for end in ends]
+
+
+def test_strings_stay_numbered_while_the_table_grows():
+    numbering = StringNumbering(pa.string())
+    for lo in range(0, 5000, 37):
+        numbering.add(spelled("text", list(range(lo, lo + 50))))
+    assert len(numbering) == range(0, 5000, 37)[-1] + 50
+    listed = pa.concat_arrays(numbering.chunks())
+    assert numbering.find(listed).tolist() == list(range(len(numbering)))
+    part = listed[1000:1010]  # an array that begins within its buffers
+    assert numbering.find(part).tolist() == list(range(1000, 1010))

@@ -11,17 +11,21 @@ import numpy as np
 
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files.arrow_columns import refuse_null
-from lsprune.files.columns import Place
+from lsprune.files.columns import Place, row
 from lsprune.files.edge_files import EdgeFiles, Kept, Piece, Shard, check_rows, split_nodes
 from lsprune.files.manifest import Entry, hashed_write
 from lsprune.files.memory_budget import show_size
 from lsprune.files.node_table import NodeRows
 from lsprune.files.parquet import writing
 from lsprune.graph import Array
+from lsprune.kernels import Runtime
+from lsprune.outofcore.append_file import AppendFile
 from lsprune.outofcore.id_numbering import IntegerNumbering, Numbering, StringNumbering
 from lsprune.outofcore.node_features import Block, NodeTable, place_nodes
 
 _ROW_BYTES = 72  # of a row while its ids are replaced: both ends interleaved, their order, and the distinct ids
+NUMBER_FILES = ("source-numbers", "target-numbers")  # in the work folder
+NUMBER_TYPE = np.dtype(np.int32)
 Numberings = tuple[Numbering, Numbering]  # of sources and of targets; one object twice if they are one kind
 
 
@@ -31,8 +35,12 @@ class MappedEdges(EdgeFiles):
     Shards are written with the original ids.
     """
 
-    def __init__(self, files: EdgeFiles, numberings: Numberings, entry: Entry, named: tuple[int, int]) -> None:
+    def __init__(
+        self, files: EdgeFiles, numberings: Numberings, entry: Entry, named: tuple[int, int],
+        numbers: tuple[Array, Array] | None = None,
+    ) -> None:  # fmt: skip
         self._files, self._numberings = files, numberings
+        self._numbers = numbers  # of both ends of every edge, if they were written to files
         self.entry = entry  # of the file with the mapping
         self.named = named  # how many ids the sources and the targets of edges have; tables may add more
         counts = (len(numberings[0]), len(numberings[1]))
@@ -64,15 +72,40 @@ class MappedEdges(EdgeFiles):
 
     def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
         """Yield the edges with numbers as ids."""
+        if self._numbers is not None and not attributes:
+            yield from self._numbered(rows)
+            return
+        at = 0
         for piece in self._files.pieces(rows, attributes, spelled=True):
-            both = []
-            for numbering, (ids, codes) in zip(self._numberings, _distinct(piece, self._files), strict=False):
-                numbers = numbering.find(ids)
-                if numbers is None:
-                    raise _changed_error(piece.path)
-                both.append(numbers.astype(self.dtype)[codes])
-            source, target = both if len(both) == 2 else (both[0][0::2], both[0][1::2])
+            source, target = self._look_up(piece) if self._numbers is None else self._stored(piece, at)
+            at += len(source)
             yield Piece(piece.path, piece.first, source, target, piece.edge_attr, piece.place)
+
+    def _numbered(self, rows: int) -> Iterator[Piece]:
+        """Yield the edges from the files of numbers, without a look at the input."""
+        assert self._numbers is not None
+        for lo in range(0, self._numbers[0].shape[0], rows):
+            source, target = (end[lo : lo + rows].astype(self.dtype) for end in self._numbers)
+            yield Piece(self.inputs[0], lo, source, target, None, row)
+
+    def _stored(self, piece: Piece, at: int) -> tuple[Array, Array]:
+        """Return the numbers of both ends of a piece, the first of which is edge `at` of the input."""
+        assert self._numbers is not None
+        count = len(piece.source)
+        source, target = (end[at : at + count].astype(self.dtype) for end in self._numbers)
+        if source.shape[0] != count:
+            raise _changed_error(piece.path)
+        return source, target
+
+    def _look_up(self, piece: Piece) -> tuple[Array, Array]:
+        """Return the numbers of both ends of a piece."""
+        both = []
+        for numbering, ids in zip(self._numberings, _ids_of(piece, self._files), strict=True):
+            numbers = numbering.find(ids)
+            if numbers is None:
+                raise _changed_error(piece.path)
+            both.append(numbers.astype(self.dtype))
+        return both[0], both[1]
 
     def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
         """Write the rows as the files do, with their own ids."""
@@ -80,12 +113,10 @@ class MappedEdges(EdgeFiles):
 
     def number(self, block: Block, name: str, end: int = 0) -> Array:
         """Return the numbers `[n]` of the ids in a block of the node table of an end."""
-        ids = _table_ids(block, name, self._numberings[end])
-        coded = ids.dictionary_encode()
-        numbers = self._numberings[end].find(coded.dictionary)
+        numbers = self._numberings[end].find(_table_ids(block, name, self._numberings[end]))
         if numbers is None:
             raise _changed_error(block.path)
-        return np.asarray(numbers[coded.indices.to_numpy()])
+        return numbers
 
     def place(self, table: NodeTable, end: int, out: Path) -> NodeRows:
         """Return the rows of a table ordered by number; raise GraphError if an id of the edges is missing there."""
@@ -105,6 +136,8 @@ def map_ids(
     memory: int,
     rows: int = 1 << 18,
     tables: tuple[NodeTable | None, NodeTable | None] = (None, None),
+    folder: Path | None = None,
+    runtime: Runtime | None = None,
 ) -> MappedEdges:
     """Return the edge list with its ids numbered 0..N-1 as they first appear, a row's source before its target.
 
@@ -115,15 +148,23 @@ def map_ids(
         memory: bytes that the numbering may use; OptionError, with the memory needed, if the ids do not fit.
         rows: about the number of rows in memory at a time.
         tables: of the sources (or of all nodes) and of the targets; ids that no edge has are numbered last.
+        folder: where to keep the numbers of both ends, 8 bytes an edge, so that ids are looked up once. None: they are
+            looked up whenever the edges are read.
     """
     check_rows(rows)
     new: list[Numbering] = []  # one for both ends, or one for each
+    stored = None if folder is None else [_new_file(folder / name) for name in NUMBER_FILES]
     read = 0
     for piece in files.pieces(rows, attributes=False, spelled=True):
-        both = _distinct(piece, files)
-        new = new or [_numbering(ids.type) for ids, _ in both]
-        for numbering, (ids, _) in zip(new, both, strict=True):
-            numbering.add(ids)
+        ids = _ids_of(piece, files)
+        new = new or [_numbering(column.type, runtime) for column in (ids[:1] if files.limits is None else ids)]
+        if len(new) == 1:
+            both = new[0].number(*ids)
+        else:
+            both = tuple(numbering.number(column)[0] for numbering, column in zip(new, ids, strict=True))
+        if stored is not None:
+            for file, numbers in zip(stored, both, strict=True):
+                file.add(numbers)
         read += len(piece.source)
         if sum(numbering.memory() for numbering in new) > memory:
             raise _too_many_error(new, memory, read, files.edges, piece.path)
@@ -137,7 +178,14 @@ def map_ids(
             if sum(other.memory() for other in set(numberings)) > memory:
                 raise _too_many_error(list(set(numberings)), memory, read, files.edges, block.path)
     entry = hashed_write(out, lambda handle: _write(numberings, handle))
-    return MappedEdges(files, numberings, entry, named)
+    kept = None if stored is None else (stored[0].close(), stored[1].close())
+    fit = max(map(len, numberings)) <= np.iinfo(NUMBER_TYPE).max  # else ids are looked up again
+    return MappedEdges(files, numberings, entry, named, kept if fit else None)
+
+
+def _new_file(path: Path) -> AppendFile:
+    path.unlink(missing_ok=True)  # of a run that was stopped
+    return AppendFile(path, NUMBER_TYPE)
 
 
 def _changed_error(path: Path) -> FormatError:
@@ -176,35 +224,21 @@ def _too_many_error(numberings: list[Numbering], memory: int, read: int, edges: 
     )
 
 
-def _numbering(kind: Any) -> Numbering:
+def _numbering(kind: Any, runtime: Runtime | None) -> Numbering:
     import pyarrow as pa
 
-    return IntegerNumbering() if pa.types.is_integer(kind) else StringNumbering(kind)
+    return IntegerNumbering() if pa.types.is_integer(kind) else StringNumbering(kind, runtime)
 
 
-def _distinct(piece: Piece, files: EdgeFiles) -> list[tuple[Any, Array]]:
-    """Return (distinct ids in order of appearance, index of each id among them): one pair for both ends `[2 n]`.
-
-    One pair for each end `[n]` if these are two kinds of nodes.
-    """
-    import pyarrow as pa
-
+def _ids_of(piece: Piece, files: EdgeFiles) -> tuple[Any, Any]:
+    """Return the ids of both ends as Arrow arrays, of one type unless these are two kinds of nodes."""
     labels = files.labels
     source, target = (
         _column(end, label, piece.path, piece.place) for end, label in zip(piece.ends, labels, strict=True)
     )
-    if files.limits is not None:
-        return [(coded.dictionary, coded.indices.to_numpy()) for coded in map(_encoded, (source, target))]
-    if source.type != target.type:
+    if files.limits is None and source.type != target.type:
         raise FormatError(f"{piece.path}: column {labels[0]!r} has {source.type} and {labels[1]!r} {target.type} ids")
-    count = len(source)
-    order = np.arange(2 * count).reshape(2, count).T.reshape(-1)  # s0 t0 s1 t1 ...
-    coded = _encoded(pa.concat_arrays([source, target]).take(pa.array(order)))
-    return [(coded.dictionary, coded.indices.to_numpy())]
-
-
-def _encoded(ids: Any) -> Any:
-    return ids.dictionary_encode()
+    return source, target
 
 
 def _column(end: Any, label: str, path: Path, place: Place) -> Any:

@@ -18,6 +18,7 @@ from lsprune.files.edge_options import TableOptions
 from lsprune.files.manifest import Entry, Manifest, compare
 from lsprune.files.node_table import NodeRows
 from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime
 from lsprune.outofcore.id_mapping import MappedEdges, map_ids
 from lsprune.outofcore.node_features import FEATURES_FILE, NodeTable, open_features, open_nodes
 from lsprune.outofcore.one_pass import nodes_only
@@ -120,7 +121,7 @@ class StreamInput:
         folder = context.work.folder
         with context.stage("open"):
             with_ids = self._tables_with_ids(folder, context.rows)
-            edges = self._map_ids(with_ids, context.rows)
+            edges = self._map_ids(with_ids, context.rows, folder, context.runtime)
         with context.stage("features"):
             rows: list[NodeRows | None] = []
             for end, (table, copy) in enumerate(zip(self.options.tables, _TABLE_COPIES, strict=True)):
@@ -142,12 +143,18 @@ class StreamInput:
         )
         return sources, targets
 
-    def _map_ids(self, tables: tuple[NodeTable | None, NodeTable | None], rows: int) -> MappedEdges:
-        """Return the edge list with numbered ids, and write the mapping."""
+    def _map_ids(
+        self, tables: tuple[NodeTable | None, NodeTable | None], rows: int, folder: Path | None = None,
+        runtime: Runtime | None = None,
+    ) -> MappedEdges:  # fmt: skip
+        """Return the edge list with numbered ids, and write the mapping; in `folder`, the numbers of all edges."""
         assert self.mapping is not None
         remove_abandoned(self.mapping)
         try:
-            return map_ids(self.open(None), self.mapping, memory=self.mapping_bytes, rows=rows, tables=tables)
+            return map_ids(
+                self.open(None), self.mapping, memory=self.mapping_bytes, rows=rows, tables=tables, folder=folder,
+                runtime=runtime,
+            )  # fmt: skip
         except OptionError as error:
             raise OptionError(f"{error}; ids may take an eighth of --memory") from None
 

@@ -25,14 +25,15 @@ from lsprune.kernels.reference.reachability import count_bits, spread_bits
 from lsprune.kernels.reference.signatures import signature
 from lsprune.kernels.reference.spanning_trees import count_spanning_trees, two_core
 from lsprune.kernels.reference.splitmix import mix
+from lsprune.kernels.reference.text_numbers import hash_texts, number_texts
 from lsprune.kernels.reference.ties import tie_order
 
 __all__ = [
     "MAX_LISTS", "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps",
     "choose_with_replacement", "compress", "count_bits", "count_common", "count_equal", "count_rows",
-    "count_spanning_trees", "dot_dense", "dot_sparse", "group", "hash_ends", "leaders", "list_searcher", "log2_fixed",
-    "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "mix", "nearest_others", "project",
-    "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance", "scatter_taken", "searcher",
-    "signature", "sparse_sums", "spread_bits", "sum_rows", "tie_order", "two_core", "unit_spread", "unit_sums",
-    "unit_values", "without_loops",
+    "count_spanning_trees", "dot_dense", "dot_sparse", "group", "hash_ends", "hash_texts", "leaders", "list_searcher",
+    "log2_fixed", "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "mix", "nearest_others",
+    "number_texts", "project", "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance",
+    "scatter_taken", "searcher", "signature", "sparse_sums", "spread_bits", "sum_rows", "tie_order", "two_core",
+    "unit_spread", "unit_sums", "unit_values", "without_loops",
 ]  # fmt: skip
