@@ -17,11 +17,12 @@ import shared_neighbours
 
 FOLDER = Path(shared_neighbours.__file__).parent
 EXAMPLES = sorted(path.stem for path in FOLDER.glob("*.py"))
+WITH_PYG = ("epoch_sampler", "graph_store", "lightning_data", "link_prediction", "train_pruned")
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_help_says_how_to_call_it(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    if name == "train_pruned":
+    if name in WITH_PYG:
         pytest.importorskip("torch_geometric")
     monkeypatch.setattr(sys, "argv", [f"{name}.py", "--help"])
     with pytest.raises(SystemExit) as end:
@@ -118,3 +119,128 @@ def test_the_citations_are_an_undirected_graph_with_a_split():
     assert torch.equal(data.train.int() + data.valid.int() + data.test.int(), torch.ones(200, dtype=torch.int))
     again = train_pruned.citations(nodes=200, edges=1_000)
     assert torch.equal(data.edge_index, again.edge_index) and torch.equal(data.x, again.x)
+
+
+def test_link_prediction_prunes_messages_and_learns(capsys: pytest.CaptureFixture[str]):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    import link_prediction
+
+    threads = torch.get_num_threads()
+    try:
+        link_prediction.main(["--smoke"])
+    finally:
+        torch.set_num_threads(threads)
+    title, head, *rows = capsys.readouterr().out.splitlines()
+    assert "10 epochs, 1 seeds" in title
+    assert head.startswith("method ") and "test AUC" in head
+    found = {row[:20].strip(): [float(word.replace(",", "")) for word in row[20:].split()] for row in rows}
+    assert list(found) == ["unpruned", "local-random 0.5", "lsp 0.5", "local-random 0.25", "lsp 0.25"]
+    whole = found["unpruned"][0]
+    for name, (edges, area, _, top, _, seconds) in found.items():
+        share = 1.0 if name == "unpruned" else float(name.split()[1])
+        assert edges == pytest.approx(whole * share, abs=1)
+        assert 0.6 < area <= 1 and 0.15 < top <= 1 and seconds > 0  # chance: 0.5, and 20 of 200 items
+
+
+def test_auc_is_the_share_of_pairs_in_the_right_order(monkeypatch: pytest.MonkeyPatch):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    import link_prediction
+
+    random = torch.Generator().manual_seed(0)
+    scores, label = torch.rand(40, generator=random), (torch.rand(40, generator=random) < 0.3).float()
+    split = {link_prediction.RATES: type("Store", (), {"edge_label_index": None, "edge_label": label})}
+    monkeypatch.setattr(link_prediction, "score", lambda vectors, links: scores)
+    pairs = scores[label == 1][:, None] > scores[label == 0][None]
+    assert link_prediction.auc(lambda split: None, split) == pytest.approx(float(pairs.float().mean()))
+
+
+def test_coordinated_pruning_makes_smaller_batches(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch_geometric")
+    import epoch_sampler
+
+    epoch_sampler.main(["--smoke"])
+    _, _, alone, together = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert (alone[0], together[0]) == ("local-random", "lsp-identity")
+    assert 64 < float(together[1]) < 0.6 * float(alone[1])
+
+
+def test_the_epoch_sampler_takes_the_neighbourhood_in_the_pruned_graph():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    import epoch_sampler
+    from torch_geometric.loader import NodeLoader
+    from torch_geometric.utils import k_hop_subgraph
+
+    data = epoch_sampler.graph(smoke=True)
+    data.edge_attr = torch.arange(data.num_edges)
+    pruner = shared_neighbours.LocalRandom(k=3)
+    sampler = epoch_sampler.EpochSampler(data, pruner)
+    seen = []
+    for epoch in (4, 5):
+        sampler.draw(epoch)
+        small = epoch_sampler.replace(pruner, seed=epoch).mask(data)
+        edges = data.edge_index[:, torch.from_numpy(small)]
+        batch = next(iter(NodeLoader(data, sampler, input_nodes=torch.tensor([7, 3, 500]), batch_size=3)))
+        nodes, within = k_hop_subgraph([7, 3, 500], 2, edges, num_nodes=data.num_nodes)[:2]
+        assert sorted(batch.n_id.tolist()) == nodes.tolist()
+        assert batch.n_id[:3].tolist() == [7, 3, 500]
+        near = k_hop_subgraph([7, 3, 500], 1, edges, num_nodes=data.num_nodes)[0]
+        want = edges[:, torch.isin(edges[1], near)]
+        assert sorted(batch.n_id[batch.edge_index].T.tolist()) == sorted(want.T.tolist())
+        assert torch.equal(data.edge_index[:, batch.edge_attr], batch.n_id[batch.edge_index])
+        assert sum(batch.num_sampled_nodes) == batch.num_nodes and sum(batch.num_sampled_edges) == batch.num_edges
+        seen.append(set(batch.e_id.tolist()))
+    assert seen[0] != seen[1]
+
+
+def test_stores_are_pruned_as_the_graph_that_they_hold(capsys: pytest.CaptureFixture[str]):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    import graph_store
+    from torch_geometric.data import HeteroData
+
+    graph_store.main([])
+    assert capsys.readouterr().out == "('user', 'rates', 'item'): 2,000 edges in, 500 out\n"
+
+    random = torch.Generator().manual_seed(1)
+    data, edges, features = HeteroData(), graph_store.Edges(), graph_store.Features()
+    data["user"].x, data["item"].x = torch.rand(30, 4, generator=random), torch.rand(20, 4, generator=random)
+    for kind, counts in {graph_store.RATES: (30, 20), ("user", "knows", "user"): (30, 30)}.items():
+        data[kind].edge_index = torch.stack([torch.randint(n, (200,), generator=random) for n in counts])
+        edges.put_edge_index(tuple(data[kind].edge_index), edge_type=kind, layout="coo", size=counts)
+    data[graph_store.RATES].edge_attr = torch.rand(200, 2, generator=random)
+    features.put_tensor(data[graph_store.RATES].edge_attr, graph_store.RATES, "edge_attr", index=None)
+    for kind in ("user", "item"):
+        features.put_tensor(data[kind].x, kind, "x", index=None)
+    pruner = graph_store.LSP(keep=0.3)
+    want = graph_store.prune(data, pruner)
+    counts = {kind: (200, want[kind].num_edges) for kind in data.edge_types}
+    assert graph_store.prune_stores(edges, features, pruner) == counts
+    for kind in data.edge_types:
+        assert torch.equal(torch.stack(edges.get_edge_index(kind, "coo")), want[kind].edge_index)
+    kept = features.get_tensor(graph_store.RATES, "edge_attr", index=None)
+    assert torch.equal(kept, want[graph_store.RATES].edge_attr)
+
+
+def test_lightning_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("torch_geometric")
+    import lightning_data
+
+    monkeypatch.setattr(lightning_data, "find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="pip install lightning"):
+        lightning_data.main([])
+
+
+@pytest.mark.filterwarnings("ignore")  # of Lightning: workers, checkpoints, its own imports
+def test_lightning_trains_on_the_pruned_graph(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch_geometric")
+    pytest.importorskip("lightning", reason="needs Lightning: pip install lightning")
+    import lightning_data
+
+    lightning_data.main([])
+    whole, quarter = (line for line in capsys.readouterr().out.splitlines() if line.startswith("keep="))
+    edges = [int(line.split()[1].replace(",", "")) for line in (whole, quarter)]
+    assert edges[1] == pytest.approx(edges[0] / 4, rel=0.02)  # self-loops are not counted
+    assert all(float(line.split()[-1]) > 0.4 for line in (whole, quarter))  # chance is 0.25

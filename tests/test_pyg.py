@@ -11,16 +11,18 @@ import warnings
 import numpy as np
 import pytest
 
+from graphs import ALL_PRUNERS, name_of
+
 torch = pytest.importorskip("torch")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PyG's import warns of its own accord (torch.jit)
     pytest.importorskip("torch_geometric")
-    from torch_geometric import transforms
+    from torch_geometric import seed_everything, transforms
     from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
     from torch_geometric.loader import DataLoader
 
 from lsprune import LSP, prune  # noqa: E402
-from lsprune.errors import MissingDependency  # noqa: E402
+from lsprune.errors import LinkSplitWarning, MissingDependency  # noqa: E402
 from lsprune.pyg import Prune  # noqa: E402
 
 HALF = LSP(keep=0.5)
@@ -165,20 +167,90 @@ def test_a_data_pipe_has_prune_as_a_method():
         assert torch.equal(pruned.edge_index, prune(data, LSP(k=2)).edge_index)
 
 
-def test_after_a_link_split_only_message_edges_are_pruned_and_held_out_links_do_not_matter():
-    torch.manual_seed(0)
-    data = Data(x=torch.rand(40, 4), edge_index=torch.randint(0, 40, (2, 120)))
-    split_links = transforms.RandomLinkSplit(0.2, 0.2, is_undirected=True)
-    splits = transforms.Compose([transforms.ToUndirected(), transforms.NormalizeFeatures(), split_links])(data)
-    transform = Prune(LSP(keep=0.5, symmetric="union"))
-    for split in splits:
-        pruned = transform(split)
-        assert torch.equal(pruned.edge_label_index, split.edge_label_index)
-        assert torch.equal(pruned.edge_label, split.edge_label)
-        assert 0 < pruned.num_edges < split.num_edges
-        before = set(map(tuple, split.edge_index.T.tolist()))
-        assert set(map(tuple, pruned.edge_index.T.tolist())) <= before  # nothing enters
-        changed = split.clone()
-        changed.edge_label_index = split.edge_label_index.flip(1).flip(0)
-        changed.edge_label = 1 - split.edge_label
-        assert torch.equal(transform(changed).edge_index, pruned.edge_index)
+def linked(seed: int = 0) -> Data:
+    torch.manual_seed(seed)
+    ends, attr = torch.randint(0, 40, (2, 120)), torch.rand(120, 2)
+    return transforms.ToUndirected()(Data(x=torch.rand(40, 4), edge_index=ends, edge_attr=attr))
+
+
+SPLIT = transforms.RandomLinkSplit(0.2, 0.2, is_undirected=True)
+BOTH = Prune(LSP(keep=0.5, symmetric="union"))
+LABELS = ("edge_label_index", "edge_label", "pos_edge_label_index", "neg_edge_label_index", "pos_edge_label")
+
+
+def edges_of(data: Data) -> set:
+    return set(map(tuple, data.edge_index.T.tolist()))
+
+
+@pytest.mark.parametrize("split_labels", [False, True])
+def test_after_a_link_split_in_a_compose_only_message_edges_are_pruned(split_labels):
+    split = transforms.RandomLinkSplit(0.2, 0.2, is_undirected=True, split_labels=split_labels)
+    first = [transforms.NormalizeFeatures(), split]
+    given = linked()
+    seed_everything(1)  # negative links are drawn by Python's own generator
+    whole = transforms.Compose(first)(given)
+    seed_everything(1)
+    pruned = transforms.Compose([*first, BOTH])(given)
+    for before, after in zip(whole, pruned, strict=True):
+        names = [name for name in LABELS if name in before]
+        assert len(names) == (3 if split_labels else 2)
+        for name in names:
+            assert torch.equal(after[name], before[name])
+        assert 0 < after.num_edges < before.num_edges
+        assert edges_of(after) < edges_of(before)  # nothing enters
+    held_out = [getattr(pruned[2], name) for name in ("pos_edge_label_index", "edge_label_index") if name in pruned[2]]
+    links = held_out[0] if split_labels else held_out[0][:, pruned[2].edge_label == 1]
+    assert all(not edges_of(Data(edge_index=both)) & edges_of(pruned[2]) for both in (links, links.flip(0)))
+
+
+@pytest.mark.parametrize("pruner", ALL_PRUNERS, ids=name_of)
+def test_other_held_out_links_change_no_mask(pruner):
+    """Which links are held out cannot be inferred from what is kept: not from one split, and not from all three."""
+    train, val, test = SPLIT(linked())
+    masks = prune((train, val, test), pruner, return_mask=True)[1]
+    others = train.clone(), val.clone(), test.clone()
+    for one in others:
+        one.edge_label_index = torch.randint(0, 40, one.edge_label_index.shape)
+        one.edge_label = 1 - one.edge_label
+    # The links of val are edges of test: with others, too, the first two are pruned as before.
+    found = torch.randint(0, 40, (2, 30))
+    others[2].edge_index = torch.cat([train.edge_index, found, found.flip(0)], 1)
+    others[2].edge_attr = torch.cat([train.edge_attr, torch.rand(60, 2)])
+    again = pruner.mask(others)
+    for before, after, alone in zip(masks[:2], again[:2], (train, val), strict=True):
+        assert np.array_equal(before, after)
+        assert np.array_equal(before, pruner.mask(alone))
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_splits_are_pruned_one_by_one(kind):
+    splits = kind(SPLIT(linked()))
+    out = BOTH(splits)
+    assert type(out) is kind
+    assert all_fields(out) == all_fields(BOTH(one) for one in splits)
+    fitted = LSP(keep=0.5, symmetric="union").fit(splits[0])
+    train, val, _ = Prune(fitted, e_id=True)(splits)
+    assert torch.equal(train.e_id, val.e_id)  # both have the edges of train
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: [transforms.ToUndirected(), BOTH, SPLIT],
+        lambda: [BOTH, transforms.NormalizeFeatures(), transforms.Compose([SPLIT])],
+        lambda: [transforms.Compose([BOTH]), SPLIT],
+    ],
+)
+def test_pruning_before_a_link_split_in_a_compose_warns(make):
+    with pytest.warns(LinkSplitWarning, match="Prune stands before RandomLinkSplit") as caught:
+        transforms.Compose(make())(linked())
+    assert caught[0].filename == __file__
+
+
+def test_pruning_elsewhere_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", LinkSplitWarning)
+        transforms.Compose([SPLIT, BOTH])(linked())
+        transforms.Compose([transforms.Compose([SPLIT]), BOTH, transforms.NormalizeFeatures()])(linked())
+        transforms.Compose([lambda data: SPLIT(BOTH(data))])(linked())  # this cannot be seen
+        transforms.Compose([BOTH])(linked())

@@ -13,6 +13,7 @@ from lsprune.errors import (
     FormatError,
     GraphError,
     IsolatedWarning,
+    LinkSplitWarning,
     LspruneError,
     LspruneWarning,
     MissingDependency,
@@ -41,11 +42,9 @@ from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, S
 
 __all__ = [
     "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Choice",
-    "Codebook",
-    "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
-    "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
-    "LspruneWarning",
-    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "PerNode", "Product", "Projection", "Random", "Signs",
-    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
-    "mask", "prune", "pruner", "register",
+    "Codebook", "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError",
+    "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LinkSplitWarning",
+    "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "PaperLSP",
+    "PerNode", "Product", "Projection", "Random", "Signs", "Similarity", "Structure", "SymmetryWarning", "Threshold",
+    "__version__", "choose", "explain", "load", "mask", "prune", "pruner", "register",
 ]  # fmt: skip

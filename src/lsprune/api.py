@@ -44,7 +44,8 @@ def prune(
 
     Args:
         data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX or igraph graph, PyG `Data`, `Batch`, `HeteroData`, list
-            of `Data`, `InMemoryDataset`, `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or
+            of `Data` (one by one if they have links to be predicted: those of `RandomLinkSplit`), `InMemoryDataset`,
+            `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or
             Polars frame, a PyArrow table or dataset, a DuckDB relation.
         pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
         source, target: of a table, the columns with the ids of both ends: whole numbers, text, bytes, dates, categories
@@ -76,6 +77,11 @@ def prune(
     adapter = adapters.find(data).configured(
         source=source, target=target, edge_attr=edge_attr, columns=tuple(dict.fromkeys(named)), features=features
     )
+    if adapter.pruned_apart(data):
+        same: Any = {"features": features, "reverse": reverse, "threads": threads, "executor": executor}
+        pairs = [prune(item, pruner, return_mask=True, e_id=e_id, rescale=rescale, **same) for item in data]
+        results = (tuple if isinstance(data, tuple) else list)(result for result, _ in pairs)
+        return (results, [mask for _, mask in pairs]) if return_mask else results
 
     def pruned(graphs: Mapping[Any, Graph], run: Runtime) -> Any:
         run = replace(run, waiting=[])  # a device need not be waited for before the result is built

@@ -54,6 +54,10 @@ class IsolatedWarning(LspruneWarning):
     """Pruning left nodes without any edge."""
 
 
+class LinkSplitWarning(LspruneWarning):
+    """A graph is pruned before links are held out of it, so that removed edges cannot be test links."""
+
+
 class BudgetWarning(LspruneWarning):
     """Guarantees needed more edges than the budget has, so that more edges are kept than the budget allows."""
 
@@ -63,8 +67,8 @@ class BipartiteWarning(LspruneWarning):
 
 
 def warn(message: str, category: type[LspruneWarning]) -> None:
-    """Warn at the line of the caller's code that called lsprune."""
+    """Warn at the line of the caller's code that called lsprune, perhaps by a transform of PyG."""
     frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "lsprune":
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("lsprune", "torch_geometric"):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)

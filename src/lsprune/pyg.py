@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 from lsprune.api import prune
-from lsprune.errors import MissingDependency
+from lsprune.errors import LinkSplitWarning, MissingDependency, warn
 
 try:
     from torch.utils.data import get_worker_info
     from torch_geometric.data.datapipes import functional_transform
-    from torch_geometric.transforms import BaseTransform
+    from torch_geometric.transforms import BaseTransform, Compose, RandomLinkSplit
+
+    from lsprune.adapters.pyg.link_labels import SPLIT_FIRST, link_names
+    from lsprune.adapters.pyg.link_split import check_link_split
 except ImportError as error:
     raise MissingDependency("lsprune.pyg needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
+
+__all__ = ["Prune", "check_link_split"]
 
 
 @functional_transform("prune")  # of a data pipe: pipe.prune(LSP(keep=0.5))
 @dataclass(frozen=True, repr=False)
 class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it is not installed
     """Prune any object that `lsprune.prune` accepts; the input is not changed.
+
+    In a `Compose`, it stands after `RandomLinkSplit`, and warns if it stands before: of each split, the edges that
+    messages pass along are pruned, and the links to be predicted stay as they are.
 
     Args:
         pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
@@ -45,6 +54,8 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     threads: int | None = None
 
     def forward(self, data: Any) -> Any:
+        if not any(link_names(store) for store in getattr(data, "stores", ())):
+            _warn_if_links_are_split_later()
         threads = 1 if self.threads is None and get_worker_info() is not None else self.threads
         return prune(data, self.pruner, e_id=self.e_id, rescale=self.rescale, reverse=self.reverse, threads=threads)
 
@@ -53,3 +64,28 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
         changed = "".join(f", {name}={value!r}" for name, value in options.items() if value not in (False, None))
         pruner = dict(self.pruner) if isinstance(self.pruner, Mapping) else self.pruner
         return f"{type(self).__name__}({pruner!r}{changed})"
+
+
+def _warn_if_links_are_split_later() -> None:
+    """Warn if this is called from a `Compose` with a `RandomLinkSplit` after the transform that runs now.
+
+    A transform does not know what it is part of, so the stack of calls must say it.
+    """
+    frame = inspect.currentframe()
+    while frame is not None:
+        if frame.f_code is Compose.forward.__code__:
+            running, transforms = frame.f_locals["transform"], frame.f_locals["self"].transforms
+            place = next(place for place, transform in enumerate(transforms) if transform is running)
+            if _splits_links(transforms[place + 1 :]):
+                warn(f"Prune stands before RandomLinkSplit: {SPLIT_FIRST}", LinkSplitWarning)
+                return
+        frame = frame.f_back
+
+
+def _splits_links(transforms: list[Any]) -> bool:
+    """Return whether one of the transforms, or of those within a `Compose`, splits links."""
+    return any(
+        isinstance(transform, RandomLinkSplit)
+        or (isinstance(transform, Compose) and _splits_links(transform.transforms))
+        for transform in transforms
+    )

@@ -96,6 +96,10 @@ class Adapter(ABC):
         """Return what `graphs` returns, with tensors on the device instead of arrays (`lsprune.device.graph`)."""
         raise NoGpuPath(f"{self.about} has no GPU path")
 
+    def pruned_apart(self, data: Any) -> bool:
+        """Return whether the graphs in `data`, a list or tuple, must be pruned one by one, each fitted by itself."""
+        return False
+
     def configured(
         self,
         *,

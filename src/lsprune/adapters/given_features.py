@@ -37,6 +37,9 @@ class GivenFeatures(Adapter):
         """Return the graph with the features as its `x`."""
         return {None: self._with_features(self.inner.graphs(data), host_rows)}
 
+    def pruned_apart(self, data: Any) -> bool:
+        return self.inner.pruned_apart(data)
+
     def device(self, data: Any) -> Any:
         return self.inner.device(data)
 

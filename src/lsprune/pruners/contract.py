@@ -121,6 +121,8 @@ class Pruner(ABC):
     def mask(self, data: Any, *, threads: int | None = None, executor: str | None = None) -> Any:
         """Return True for every edge to keep, in the caller's edge order: an array, a list of arrays or a dict."""
         adapter = adapters.find(data).configured(columns=self.needs.edge_columns)
+        if adapter.pruned_apart(data):
+            return [self.mask(item, threads=threads, executor=executor) for item in data]
 
         def masks_of(graphs: Mapping[Any, Graph], run: Runtime) -> dict[Any, Array]:
             return own_arrays(adapter, data, relation_masks(graphs, self, {}, run).masks)

@@ -3,6 +3,7 @@
 - `tensors`: bare `torch.Tensor` edges and `torch.sparse` matrices (PyTorch alone is enough);
 - `edge_index`: PyG's `EdgeIndex`, a tensor with a sort order and symmetry;
 - `stores`: which entries of one PyG store belong to its edges;
+- `link_labels`, `link_split`: links to be predicted, which never decide a mask, and a check of a split of links;
 - `data`: `Data`, `HeteroData`, and a `Batch` of either;
 - `batched_store`: several graphs in one store and the slices that divide it, for `Batch` and datasets;
 - `lists`, `datasets`: a list or tuple of them, and `InMemoryDataset`;

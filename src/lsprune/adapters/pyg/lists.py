@@ -12,6 +12,7 @@ from torch import Tensor
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.pyg.data import DataAdapter, HeteroDataAdapter
+from lsprune.adapters.pyg.link_labels import link_names, mark_pruned
 from lsprune.adapters.pyg.listed_stores import ListedStores
 from lsprune.adapters.pyg.stores import edge_count
 from lsprune.adapters.pyg.tensors import kept_before, mask_of
@@ -49,6 +50,10 @@ class ListAdapter(Adapter):
         rebuilt = _rebuilt_together(data, kept) or _rebuilt_one_by_one(data, kept)
         return tuple(rebuilt) if isinstance(data, tuple) else rebuilt
 
+    def pruned_apart(self, data: Sequence[Any]) -> bool:
+        """Splits of one graph: what is learned for the first must not depend on edges that it does not have."""
+        return any(link_names(store) for item in data if _adapter(item) is not None for store in item.stores)
+
     def masks(self, data: Sequence[Any], masks: Mapping[Key, Array]) -> list[Any]:
         divided = {key: split(mask, _edge_counts(data, key)) for key, mask in masks.items()}
         return [
@@ -73,6 +78,7 @@ def _rebuilt_together(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any
     out = [copy.copy(item) for item in data]
     for item, *values in zip(out, *new.values(), strict=True):
         item._store._mapping.update(zip(new, values, strict=True))  # a copy has nothing cached that must be forgotten
+        mark_pruned(item._store)
     return out
 
 

@@ -2,9 +2,10 @@
 
 PyG's own `is_edge_attr` compares lengths, so on a graph with as many nodes as edges it takes node labels for edge
 attributes. Here the name decides. In a `Data`, these are edge-level: `edge_index` or `adj_t`, `e_id`, and every name
-that starts with `edge_`, except `edge_label...` (link labels have another set of edges) and names with `index` in them
-(another set of edges). All else stays whole: `x`, `y`, `time`, `train_mask`. A relation of a `HeteroData` holds nothing
-about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-level too, given an entry for each edge.
+that starts with `edge_`, except `edge_label...` (and all else that is about links to be predicted: `link_labels`) and
+names with `index` in them (another set of edges). All else stays whole: `x`, `y`, `time`, `train_mask`. A relation of
+a `HeteroData` holds nothing about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-level too,
+given an entry for each edge.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from torch_geometric.data.storage import EdgeStorage, NodeStorage
 
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.edge_index import keep_edge_index
+from lsprune.adapters.pyg.link_labels import is_link_label, mark_pruned, warn_pruned_before_split
 from lsprune.adapters.pyg.tensors import (
     DeviceMask,
     Mask,
@@ -68,6 +70,7 @@ def connectivity(store: Store) -> str:
 def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
     """Return the graph of one store."""
     key = connectivity(store)
+    warn_pruned_before_split(store)
     rest = {"num_nodes": num_nodes, "x": x, "edge_attr": features(store.get("edge_attr")), "ptr": ptr}
     if key == "adj_t":
         graph = sparse_graph(store[key], rows="target", **rest)
@@ -80,6 +83,7 @@ def read(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
 def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> Graph:
     """Return the graph of one store whose tensors are on a device, without a copy."""
     key = connectivity(store)
+    warn_pruned_before_split(store)
     edges, rest = store[key], {"num_nodes": num_nodes, "x": x, "edge_attr": store.get("edge_attr")}
     moved = [None if part is None else part.to(edges.device) for part in (ptr if isinstance(ptr, tuple) else (ptr,))]
     rest["ptr"] = tuple(moved) if isinstance(ptr, tuple) else moved[0]
@@ -129,7 +133,7 @@ def is_edge_level(store: Store, key: str) -> bool:
     """Return whether a mask over the edges applies to this entry; by name, see the top of this module."""
     if key in ("e_id", "e_id_batch", "edge_index_batch"):  # _batch: which graph each entry is from (follow_batch)
         return True
-    if key in _CONNECTIVITY or "index" in key or "edge_label" in key or key.endswith("_ptr"):
+    if key in _CONNECTIVITY or "index" in key or is_link_label(store, key) or key.endswith("_ptr"):
         return False
     if key.startswith("edge_"):
         return True
@@ -162,8 +166,11 @@ def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = No
     if kept.e_id:
         positions = mask.positions if isinstance(mask, DeviceMask) else torch.from_numpy(np.flatnonzero(mask))
         new["e_id"] = positions.to(store[key].device)
+    before = edge_count(store)
     for name, value in new.items():
         store[name] = value
+    if edge_count(store) < before:
+        mark_pruned(store)
 
 
 def keep_entry(key: str, value: Any, mask: Mask, dim: int = 0) -> Any:
