@@ -34,7 +34,7 @@ from lsprune.hashing import (
     Threshold,
 )
 from lsprune.plugins import register
-from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
+from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, Timed, load, pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
@@ -45,6 +45,6 @@ __all__ = [
     "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
     "LspruneWarning",
     "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
-    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
-    "mask", "prune", "pruner", "register",
+    "Similarity", "Structure", "SymmetryWarning", "Threshold", "Timed", "__version__", "choose", "explain",
+    "load", "mask", "prune", "pruner", "register",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from lsprune import (
     OptionError,
     Projection,
     Random,
+    Timed,
     adapters,
     prune,
 )
@@ -35,7 +36,7 @@ every_pruner = pytest.mark.parametrize("pruner", ALL_PRUNERS, ids=name_of)
 
 
 def test_every_registered_method_and_family_is_in_the_contract():
-    assert {type(p) for p in ALL_PRUNERS} == set(PRUNERS.values()) - {Guarded}
+    assert {type(p) for p in ALL_PRUNERS} == set(PRUNERS.values()) - {Guarded, Timed}
     assert {type(p.hash) for p in ALL_PRUNERS if isinstance(p, LSP)} == set(FAMILIES.values())
 
 

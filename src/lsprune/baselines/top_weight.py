@@ -40,7 +40,8 @@ class TopWeight(LocalPruner):
     With `weights` the pruner is an `LSP` with `hash="constant"`, and `fit` returns a fitted one.
 
     Args:
-        column: number of a column of `edge_attr`, or the name of a column of a table of edges; None: the weights of the
+        column: number of a column of `edge_attr`, or the name of a column of the edges (of a table or a file, an
+            attribute of a PyG, NetworkX or igraph object), such as a time: the last k edges; None: the weights of the
             graph.
         weights: an edge weight such as `Jaccard(power=0.5) * Degree(power=0.5)`, or its name, as for `LSP`; None: the
             column.

@@ -131,7 +131,7 @@ def prune_stream(
 def _check_pruner(pruner: Pruner) -> PerOwner:
     """Return the pruner; raise OptionError if it needs the whole graph."""
     if pruner.needs.scope == "graph" or not isinstance(pruner, PerOwner):
-        raise OptionError(f"{pruner.name} must see the whole graph at once; prune without --stream (prune), or use lsp")
+        raise OptionError(f"{pruner.needs.reason}; or prune without --stream (prune), or use lsp")
     pruner.needs.refuse_named_columns()
     return pruner
 

@@ -71,6 +71,20 @@ class Pruner(ABC):
         """Whether there is nothing left to learn from a graph."""
         return True
 
+    @property
+    def restricts(self) -> bool:
+        """Whether some edges are ruled out before any is chosen; see `allowed`."""
+        return False
+
+    def allowed(self, graph: Graph) -> Array | None:
+        """Return which edges are not ruled out beforehand, `[E]` bool; None: all. Only these count as degree."""
+        return None
+
+    @property
+    def each_direction(self) -> bool:
+        """Whether a relation and its reverse are pruned one by one, since more than the edges themselves decides."""
+        return False
+
     @abstractmethod
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Decide what to keep of a `Graph`."""
