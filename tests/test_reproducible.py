@@ -42,7 +42,7 @@ print([digest(name) for name in promised()])
 """
 
 # Methods that must see the whole graph at once, so that streaming refuses them.
-REFUSED = {"random", "dspar", "effective-resistance", "spanning-forest", "no-edges", "guarded"}
+REFUSED = {"random", "dspar", "effective-resistance", "spanning-forest", "no-edges", "guarded", "timed"}
 
 # Configurations that keep nothing.
 EMPTY = {"no-edges edge", "no-edges drop", "no-edges bipartite"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -113,6 +113,11 @@ class TopWeight(LocalPruner):
     def comparisons(self) -> tuple[Comparison, ...]:
         """Say how the weights are computed where no task sees the whole graph."""
         return () if self.weights is None else self.scored.comparisons()
+
+    def with_column_numbers(self, numbers: Mapping[str, int]) -> TopWeight:
+        """Return the pruner with the number of its column in the place of its name."""
+        named = isinstance(self.column, str) and self.column in numbers
+        return replace(self, column=numbers[str(self.column)]) if named else self
 
     def check_attributes(self, graph: Graph) -> None:
         """Raise GraphError if the graph lacks attributes that the weights compare."""

@@ -71,6 +71,13 @@ class Pruner(ABC):
         """Whether there is nothing left to learn from a graph."""
         return True
 
+    def with_column_numbers(self, numbers: Mapping[str, int]) -> Pruner:
+        """Return the pruner to use where columns that it asks for by name are those of `edge_attr` with these numbers.
+
+        By default that is the pruner itself, which then still asks for names and is refused there.
+        """
+        return self
+
     @property
     def restricts(self) -> bool:
         """Whether some edges are ruled out before any is chosen; see `allowed`."""
