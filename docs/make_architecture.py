@@ -129,7 +129,7 @@ Times are measured apart from studies: `lsprune.lab.acceleration.run_measurement
 """
 
 ORDER = [
-    "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "kernels", "common_neighbours",
+    "errors", "checks", "times", "registry", "specs", "ownership", "graph", "numeric", "kernels", "common_neighbours",
     "adapters", "files", "attributes", "needs", "hashing", "weights", "selection", "device", "pruners", "baselines",
     "measure", "plugins", "api", "chooser", "pyg", "anndata", "outofcore", "spark", "lab", "cli",
 ]  # fmt: skip

@@ -14,7 +14,8 @@ SRC = TESTS.parent / "src" / "lsprune"
 
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
-    "_version", "errors", "checks", "registry", "specs", "ownership", "graph", "numeric", "numeric.random_numbers",
+    "_version", "errors", "checks", "times", "registry", "specs", "ownership", "graph", "numeric",
+    "numeric.random_numbers",
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
     "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "needs",
     "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners",

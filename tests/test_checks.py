@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from graphs import random_graph
-from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, prune
+from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, Timed, prune
 from lsprune.checks import check_count, check_number, check_sparse, count_of, set_number, set_whole, shown, to_csr
 from lsprune.hashing import Both, Signs
 from lsprune.pruners import PaperLSP, from_dict
@@ -263,7 +263,10 @@ ODD = [
     np.array([]), np.datetime64("now"), int, Signs(bits=2), Random(keep=0.5),
 ]  # fmt: skip
 ODD_GRAPH = random_graph(0, nodes=9, edges=50, dim=3, edge_dim=2)
-ODD_GRAPH = Graph.from_edges(ODD_GRAPH.ends(), num_nodes=9, x=ODD_GRAPH.x, edge_attr=np.abs(ODD_GRAPH.edge_attr))
+ODD_GRAPH = Graph.from_edges(
+    ODD_GRAPH.ends(), num_nodes=9, x=ODD_GRAPH.x, edge_attr=np.abs(ODD_GRAPH.edge_attr),
+    edge_columns={"time": np.arange(50)}, node_columns={"time": np.arange(9)},
+)  # fmt: skip
 
 
 def budget_of(kind) -> dict:
@@ -271,10 +274,9 @@ def budget_of(kind) -> dict:
 
 
 FIELDS = [
-    *((kind, field.name) for kind in PRUNERS.values() if kind is not Guarded for field in dataclasses.fields(kind)),
+    *((kind, field.name) for kind in PRUNERS.values() for field in dataclasses.fields(kind)),
     *((kind, field.name) for kind in FAMILIES.values() for field in dataclasses.fields(kind)),
     *((kind, field.name) for kind in WEIGHTS.values() for field in dataclasses.fields(kind)),
-    *((Guarded, field.name) for field in dataclasses.fields(Guarded)),
 ]
 
 
@@ -284,8 +286,9 @@ def made(kind, name: str, value):
         return LSP(k=2, hash=kind(**{name: value}))
     if kind in WEIGHTS.values():
         return LSP(k=2, hash="identity", weights=kind(**{name: value}))
-    if kind is Guarded:
-        return Guarded(**({"pruner": Random(keep=0.3)} | {name: value}))
+    if kind in (Guarded, Timed):
+        more = {"until": 5} if kind is Timed else {}
+        return kind(**({"pruner": Random(keep=0.3)} | more | {name: value}))
     options = budget_of(kind) | ({"k": None} if name == "keep" else {}) | {name: value}
     return kind(**options)
 

@@ -122,3 +122,25 @@ def test_what_does_not_go_together_is_named():
         Graph.concat([])
     with pytest.raises(GraphError, match="edge_attr must be on all graphs of a list"):
         Graph.concat([plain, random_graph(0, edge_dim=1)])
+
+
+def test_columns_by_name_are_checked_and_joined():
+    ends = np.array([[0, 1], [1, 0]])
+    whole = Graph.from_edges(ends, edge_columns={"t": [2**60, 2**60 + 1]}, node_columns={"t": np.array([3, 4])})
+    assert whole.edge_columns["t"].tolist() == [2**60, 2**60 + 1]
+    assert whole.node_columns["t"][0] is not None
+    joined = Graph.concat([whole, whole])
+    assert joined.edge_columns["t"].tolist() == [2**60, 2**60 + 1] * 2
+    assert joined.node_columns["t"][1].tolist() == [3, 4] * 2
+    pair = Graph.from_edges(ends, num_nodes=(2, 2), node_columns={"t": (None, np.array([3, 4]))})
+    assert pair.node_columns["t"][0] is None
+    assert Graph.concat([pair, pair]).node_columns["t"][1].tolist() == [3, 4, 3, 4]
+    assert Graph.concat([whole, Graph.from_edges(ends)]).edge_columns is None
+    floats = Graph.from_edges(ends, edge_columns={"t": [0.5, 1.5]})
+    with pytest.raises(
+        GraphError, match="column 't' must be of one type on all graphs of a list, got float64 and int64"
+    ):
+        Graph.concat([whole, floats])
+    for values, message in (([1], "must have 2 values, one for each edge, got"), (["a", "b"], "numbers or dates")):
+        with pytest.raises(GraphError, match=f"column 't' must .*{message}|column 't' {message}"):
+            Graph.from_edges(ends, edge_columns={"t": values})

@@ -43,10 +43,10 @@ def prune(
     """Build a new object of the same kind with the edges that `pruner` keeps; the input is never changed.
 
     Args:
-        data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX or igraph graph, PyG `Data`, `Batch`, `HeteroData`, list
-            of `Data` (one by one if they have links to be predicted: those of `RandomLinkSplit`), `InMemoryDataset`,
-            `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or
-            Polars frame, a PyArrow table or dataset, a DuckDB relation.
+        data: a `Graph`, numpy `[2, E]`, scipy matrix, NetworkX or igraph graph, PyG `Data`, `Batch`, `HeteroData`,
+            `TemporalData`, list of `Data` (one by one if they have links to be predicted: those of `RandomLinkSplit`),
+            `InMemoryDataset`, `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or Polars
+            frame, a PyArrow table or dataset, a DuckDB relation.
         pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
         source, target: of a table, the columns with the ids of both ends: whole numbers, text, bytes, dates, categories
             or any hashable objects. Default: source and target, src and dst, s and t, or from and to.

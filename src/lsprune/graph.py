@@ -6,8 +6,8 @@ pruner returns is aligned with the edges in this order. Grouping by owner happen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -36,7 +36,9 @@ class Graph:
     x_target: Any = None
     edge_attr: Any = None  # [E, ...]
     edge_weight: Any = None  # [E]: what `TopWeight` and `weights="edge"` look at first; never hashed
-    edge_columns: Any = None  # arrays [E] by name, where edges came as a table and a pruner asks for a column by name
+    edge_columns: Any = None  # arrays [E] by name, of those columns that a pruner asks for by name
+    node_columns: Any = None  # pairs of arrays ([num_sources], [num_targets]) by name; None for an end without it
+    column_names: tuple[str, ...] = ()  # of all columns that the caller's object has, for error messages
     y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
     train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
@@ -65,6 +67,8 @@ class Graph:
         undirected: bool = False,
         y: Any = None,
         train_mask: Any = None,
+        edge_columns: Mapping[str, Any] | None = None,
+        node_columns: Mapping[str, Any] | None = None,
     ) -> Graph:
         """Build a graph from COO edges.
 
@@ -79,6 +83,9 @@ class Graph:
             undirected: treat an edge and its reverse as one.
             y: node labels `[N]` or `[N, columns]`, for `weights="labels"`; not of a bipartite graph.
             train_mask: `[N]` bool, the nodes whose labels may be looked at; default: all.
+            edge_columns: `[E]` numbers or dates by name, for pruners that ask for a column by name: `Timed(time="t")`,
+                `TopWeight(column="t")`.
+            node_columns: the same of the nodes, `[N]` each; pairs (sources, targets) when bipartite.
 
         >>> import numpy as np
         >>> Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
@@ -100,6 +107,8 @@ class Graph:
             edge_weight=_weights(edge_weight, source.shape[0]),
             source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
             y=_labels(y, counts, bipartite, "y"), train_mask=_labels(train_mask, counts, bipartite, "train_mask"),
+            edge_columns=_edge_columns(edge_columns, source.shape[0]),
+            node_columns=_node_columns(node_columns, counts, bipartite),
         )  # fmt: skip
         _check_ids(source, counts[0], "source")
         _check_ids(target, counts[1], "target")
@@ -187,7 +196,23 @@ class Graph:
             undirected=graphs[0].undirected,
             y=concat_labels([graph.y for graph in graphs], np.concatenate),
             train_mask=concat_labels([graph.train_mask for graph in graphs], np.concatenate),
+            edge_columns=_concat_edge_columns(graphs),
+            node_columns=_concat_node_columns(graphs),
         )
+
+    def with_columns(
+        self, edge_columns: Mapping[str, Any], node_columns: Mapping[str, Any], names: tuple[str, ...] = ()
+    ) -> Graph:
+        """Return the graph with columns by name, as `from_edges` takes them.
+
+        Args:
+            names: those of all columns that the caller's object has, for error messages.
+        """
+        counts = [self.num_sources, self.num_targets]
+        return replace(
+            self, edge_columns=_edge_columns(edge_columns, self.num_edges),
+            node_columns=_node_columns(node_columns, counts, self.bipartite), column_names=names,
+        )  # fmt: skip
 
     @property
     def num_nodes(self) -> int:
@@ -395,6 +420,60 @@ def _labels(values: Any, counts: list[int], bipartite: bool, name: str) -> Any:
         kinds = "one kind of nodes" if bipartite else f"{counts[0]} rows, one for each node"
         raise GraphError(f"{name} must be of {kinds}, got {list(rows.shape)}")
     return rows
+
+
+def column_array(values: Any, name: str, count: int, item: str) -> Array:
+    """Return one number or date for each edge or node, `[count]`; raise GraphError for anything else."""
+    column = as_array(values, f"column {name!r}")
+    if column.dtype.kind not in "fiubM":
+        raise GraphError(f"column {name!r} must be numbers or dates, got {column.dtype}")
+    if column.ndim == 0 or column.size != count or column.shape[0] != count:
+        raise GraphError(f"column {name!r} must have {count} values, one for each {item}, got {list(column.shape)}")
+    return column.reshape(count)
+
+
+def _edge_columns(columns: Mapping[str, Any] | None, count: int) -> dict[str, Array] | None:
+    if columns is None:
+        return None
+    return {name: column_array(values, name, count, "edge") for name, values in columns.items()}
+
+
+def _node_columns(columns: Mapping[str, Any] | None, counts: list[int], bipartite: bool) -> dict[str, Any] | None:
+    if columns is None:
+        return None
+    found = {}
+    for name, values in columns.items():
+        ends = _pair(values, bipartite, f"column {name!r}")
+        found[name] = tuple(
+            None if end is None else column_array(end, name, count, "node")
+            for end, count in zip(ends, counts, strict=True)
+        )
+    return found
+
+
+def _concat_edge_columns(graphs: Sequence[Graph]) -> dict[str, Array] | None:
+    """Return the columns of the edges that all graphs have."""
+    names = [name for name in graphs[0].edge_columns or () if all(name in (g.edge_columns or ()) for g in graphs)]
+    return {name: _concat_column([graph.edge_columns[name] for graph in graphs], name) for name in names} or None
+
+
+def _concat_node_columns(graphs: Sequence[Graph]) -> dict[str, Any] | None:
+    """Return the columns of the nodes that all graphs have, as `from_edges` takes them."""
+    names = [name for name in graphs[0].node_columns or () if all(name in (g.node_columns or ()) for g in graphs)]
+    joined: dict[str, Any] = {}
+    for name in names:
+        ends = zip(*(graph.node_columns[name] for graph in graphs), strict=True)
+        pair = tuple(None if any(rows is None for rows in end) else _concat_column(list(end), name) for end in ends)
+        joined[name] = pair if graphs[0].bipartite else pair[1]
+    return joined or None
+
+
+def _concat_column(parts: list[Array], name: str) -> Array:
+    """Return columns one after the other; raise GraphError if they are of two kinds, which would not stay exact."""
+    if len({part.dtype.kind for part in parts}) > 1:
+        kinds = sorted({str(part.dtype) for part in parts})
+        raise GraphError(f"column {name!r} must be of one type on all graphs of a list, got {' and '.join(kinds)}")
+    return np.concatenate(parts)
 
 
 def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:

@@ -31,7 +31,7 @@ class Needs:
         fit_edges: `fit` looks at edges, not only at nodes.
         key_table: keys depend on the neighbour alone (edge attributes aside) and are made once for each neighbour.
         own_type: edge attributes are compared in their own type, not as float32.
-        edge_columns: columns of a table of edges that are asked for by name.
+        edge_columns: columns of edges, or of nodes, that are asked for by name.
         edge_bytes: memory held for each edge while keys are made. fit_bytes: memory that `fit` takes, whatever the
             graph.
         gpu: keys can be made of tensors on a GPU; otherwise a graph there is copied to the host and pruned there.
@@ -60,11 +60,11 @@ class Needs:
         return not (self.owner or self.edge or self.owner_id or self.carried)
 
     def refuse_named_columns(self) -> None:
-        """Raise OptionError where edges come in files, whose attributes are read as columns of one array."""
+        """Raise OptionError where attributes of edges are read as columns of one array: streaming and Spark."""
         for name in self.edge_columns:
             raise OptionError(
                 f"column must be the number of a column of edge_attr here, got the name {shown(name)}: names are for "
-                "tables in memory"
+                "objects and files in memory, and for top-weight in a stream if edge_attr is no other column"
             )
 
     def __or__(self, other: Needs) -> Needs:

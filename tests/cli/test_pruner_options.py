@@ -8,7 +8,7 @@ import inspect
 import numpy as np
 import pytest
 
-from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError, PerNode
+from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError, PerNode, Timed
 from lsprune.cli.prune import prune_command
 from lsprune.cli.pruner_options import PRESETS, PrunerOptions
 from lsprune.cli.spark import spark_prune_command
@@ -51,7 +51,7 @@ def test_every_option_of_every_weight(kind, option):
 
 @pytest.mark.parametrize(
     ("kind", "option"),
-    [(kind, name) for kind in PRUNERS.values() if kind is not Guarded for name in options_of(kind)],
+    [(kind, name) for kind in PRUNERS.values() if kind not in (Guarded, Timed) for name in options_of(kind)],
 )
 def test_every_option_of_every_pruner(kind, option):
     has_budget = "k" in options_of(kind) and option not in ("k", "keep", "budget")
@@ -69,6 +69,18 @@ def test_every_option_of_every_pruner(kind, option):
 def test_every_promise(option):
     pruner = PrunerOptions(pruner=f"guarded:inner=(lsp:keep=0.3),{option}={VALUES[option]}").make()
     assert pruner == Guarded(pruner=LSP(keep=0.3), **{option: VALUES[option]})
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("time", "t"), ("until", 7), ("until", "owner"), ("until", "2024-01-31T10:30:00"), ("since", -2.5),
+     ("window", "7d"), ("node_time", "born")],
+)  # fmt: skip
+def test_every_option_of_time(option, value):
+    pruner = PrunerOptions(
+        pruner=f"timed:inner=(lsp:keep=0.3),{'' if option == 'until' else 'until=9,'}{option}={value}"
+    ).make()
+    assert pruner == Timed(pruner=LSP(keep=0.3), **{"until": 9, option: value})
 
 
 def test_options_of_their_own_are_those_of_set():

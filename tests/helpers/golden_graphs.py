@@ -97,6 +97,21 @@ def _many() -> Graph:
     return Graph.from_edges(ends, num_nodes=400, edge_attr=values.astype(np.float32))
 
 
+def _timed(bipartite: bool = False) -> Graph:
+    """The golden graph, or the bipartite one, with times that float64 cannot tell apart, and dates."""
+    plain = _bipartite() if bipartite else golden_graph()
+    e, first = np.arange(plain.num_edges), 2**60
+    owners, others = (first + np.arange(count) * 13 % 31 for count in (plain.num_sources, plain.num_targets))
+    times = first + e * e * 3 % 29
+    return plain.with_columns(
+        {"time": times, "date": times.view("M8[ns]")},
+        {
+            "time": (owners, others) if bipartite else owners,
+            "born": (others[:1].repeat(90), others) if bipartite else owners[::-1],
+        },
+    )
+
+
 GRAPHS: dict[str, Callable[[], Graph]] = {
     "plain": golden_graph,
     "hub": partial(golden_graph, True),
@@ -115,6 +130,8 @@ GRAPHS: dict[str, Callable[[], Graph]] = {
     "sorted": partial(_sorted_by, 1),
     "sorted by source": partial(_sorted_by, 0),
     "many": _many,
+    "timed": _timed,
+    "timed bipartite": partial(_timed, True),
     "compressed": _compressed,  # the same edges as "sorted"
 }
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from golden_graphs import graph_named
 
-from lsprune import LSP, First, Guarded, LocalRandom, NoEdges, PerNode, Random
+from lsprune import LSP, First, Guarded, LocalRandom, NoEdges, PerNode, Random, Timed
 from lsprune.baselines import (
     Cosine,
     Disparity,
@@ -351,6 +351,30 @@ def _guards() -> Iterator[tuple[str, Entry]]:
     yield "guarded twice", _guarded(lambda: Guarded(pruner=Random(keep=0.15), min_keep=2), max_degree=4)
 
 
+def _timed(pruner: Callable[..., Pruner], graph: str = "timed", **options: Any) -> Entry:
+    return lambda: Timed(pruner=pruner(), **options), graph
+
+
+def _times() -> Iterator[tuple[str, Entry]]:
+    """Every option of time, with times beyond 2^53."""
+    first, few = 2**60, partial(LSP, k=3)
+    date = np.datetime64(first + 12, "ns")
+    yield "timed until", _timed(few, until=first + 12)
+    yield "timed until, by date", _timed(partial(LSP, k=4), time="date", until=date)
+    yield "timed since", _timed(few, since=first + 12)
+    yield "timed until and since", _timed(few, until=first + 20, since=first + 5)
+    yield "timed until, window", _timed(few, until=first + 20, window=6)
+    yield "timed by date, window", _timed(few, time="date", until=date, window="5ns")
+    yield "timed window", _timed(few, window=4)
+    yield "timed owner", _timed(few, until="owner")
+    yield "timed owner, window", _timed(few, until="owner", window=4)
+    yield "timed owner, another name", _timed(few, until="owner", node_time="born")
+    yield "timed owner out", _timed(partial(LSP, k=3, side="out"), until="owner")
+    yield "timed random", _timed(partial(Random, keep=0.2), until=first + 12)
+    yield "timed bipartite", _timed(few, "timed bipartite", until="owner")
+    yield "timed guarded", _timed(lambda: Guarded(pruner=LSP(keep=0.15), min_keep=2), until=first + 12)
+
+
 EXACT: dict[str, Entry] = {
     # The first fifteen: their names and digests are older than this table.
     "lsp": _lsp(k=3),
@@ -388,6 +412,7 @@ EXACT: dict[str, Entry] = {
     "no-edges drop": (partial(NoEdges, self_loops="drop"), "plain"),
     "no-edges bipartite": (NoEdges, "bipartite"),
     **_table(_guards()),
+    **_table(_times()),
 }
 
 # Digests that are promised on one type of machine: x86-64 with the library versions of constraints.txt. Here floats

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphs import ALL_PRUNERS, name_of
-from lsprune import LSP, First, Graph, Guarded, LocalRandom, OptionError, Projection, Threshold
+from lsprune import LSP, First, Graph, Guarded, LocalRandom, OptionError, Projection, Threshold, Timed
 from lsprune.baselines import Cosine, DSpar, Jaccard, LocalDegree, LowDegree, NoEdges, TopWeight
 from lsprune.hashing import Bins, Both, Codebook, Identity, PaperThreshold, Signs, Structure
 from lsprune.hashing.base import BLOCK_FUNCTIONS, NodeKeys
@@ -290,6 +290,7 @@ class Undeclared(LocalPruner):
         (DSpar(k=1), "dspar must see the whole graph"),
         (NoEdges(), "no-edges must see the whole graph"),
         (Guarded(pruner=LocalRandom(k=1)), "guarded must see the whole graph"),
+        (Timed(pruner=LocalRandom(k=1), until=3), "timed must see the whole graph.*: filter the rows by time first"),
         (Undeclared(k=1), r"undeclared does not declare what its keys are made of \(needs\)"),
     ],
     ids=name_of,

@@ -26,6 +26,7 @@ from lsprune.outofcore import memory_ceiling as memory
 from lsprune.outofcore.stream import prune_stream
 from lsprune.pruners import PaperLSP
 from lsprune.pruners.contract import LocalPruner
+from lsprune.weights import Column
 
 FEW = settings(max_examples=6, deadline=None, derandomize=True)
 FINE = [0.1 + np.arange(40) * np.spacing(0.1), 1_700_000_000_000_000_000 + np.arange(40)]  # one value each in float32
@@ -525,4 +526,32 @@ def test_arrays_of_an_npz_stay_in_step_and_what_is_unclear_is_asked_for(tmp_path
 
 def test_a_column_by_name_is_refused_before_anything_is_read(tmp_path):
     with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here, got the name 'w'"):
-        prune_stream(tmp_path / "missing.parquet", tmp_path / "out.parquet", TopWeight(k=1, column="w"))
+        prune_stream(
+            tmp_path / "missing.parquet", tmp_path / "out.parquet", TopWeight(k=1, column="w"), edge_attr=["v"]
+        )
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".npz", ".csv"])
+def test_a_column_by_name_is_exact_beside_columns_of_floats(suffix, tmp_path):
+    """The last edges of each node, by nanoseconds that float64 cannot tell apart."""
+    rng = np.random.default_rng(0)
+    source, target, when = rng.integers(0, 30, 500), rng.integers(0, 30, 500), rng.permutation(500) + 2**60
+    path, out = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    columns = {"source": source, "target": target, "note": rng.normal(size=500), "when": when}
+    if suffix == ".npz":
+        np.savez(path, **columns)
+    elif suffix == ".csv":
+        csv.write_csv(pa.table(columns), path)
+    else:
+        parquet.write_table(pa.table(columns), path)
+    pruner = TopWeight(k=3, column="when")
+    prune_stream(path, out, pruner)
+    mask = pruner.mask(Graph.from_edges((source, target), edge_columns={"when": when}))
+    if suffix == ".npz":
+        found = np.load(out)["when"]
+    else:
+        found = (csv.read_csv(out) if suffix == ".csv" else parquet.read_table(out))["when"].to_numpy()
+    assert found.tolist() == when[mask].tolist()
+    for refused in (TopWeight(k=3, column="when"), LSP(k=3, hash="identity", weights=Column(column="when"))):
+        with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here"):
+            prune_stream(path, tmp_path / f"other{suffix}", refused, edge_attr=["note"])

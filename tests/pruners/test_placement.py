@@ -18,7 +18,7 @@ import torch
 from torch_geometric.data import Data, HeteroData
 
 from graphs import random_graph
-from lsprune import FAMILIES, LSP, PRUNERS, WEIGHTS, Guarded, LocalRandom, OptionError, mask, prune
+from lsprune import FAMILIES, LSP, PRUNERS, WEIGHTS, Guarded, LocalRandom, OptionError, Timed, mask, prune
 from lsprune.baselines import EffectiveResistance, SpanningForest
 from lsprune.device import graph as device_graph
 from lsprune.device import pruning
@@ -36,6 +36,7 @@ WITHOUT_GPU_PATH = [
     LSP.paper("t", k=2),
     PaperLSP(k=2, replace=True),
     Guarded(pruner=LSP(keep=0.3), min_keep=1),
+    Timed(pruner=LSP(keep=0.3), until=300),
     EffectiveResistance(keep=0.4, trees=8),
     SpanningForest(keep=0.4),
 ]
@@ -45,6 +46,7 @@ def data(**changes) -> Data:
     graph = random_graph(0, nodes=30, edges=400, edge_dim=2)
     ends = torch.from_numpy(np.stack(graph.ends()))
     given = {"x": torch.from_numpy(graph.x), "edge_attr": torch.from_numpy(graph.edge_attr)}
+    given["time"] = torch.arange(400)
     return Data(edge_index=ends, **{**given, **changes})
 
 

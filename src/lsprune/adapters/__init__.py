@@ -16,7 +16,7 @@ ADAPTERS: Registry[Adapter] = Registry("adapter")  # of users and plugins
 ACCEPTED = (
     "lsprune.Graph, a numpy array [2, E], a scipy.sparse matrix, a NetworkX or igraph graph, a pandas or Polars frame, "
     "a PyArrow table, a DuckDB relation, "
-    "a PyG Data, HeteroData, Batch, EdgeIndex or dataset, a torch tensor, or a list of PyG objects"
+    "a PyG Data, HeteroData, TemporalData, Batch, EdgeIndex or dataset, a torch tensor, or a list of PyG objects"
 )
 _MODULES = {  # package that the class of an object is from: our module with the adapters for it
     "torch": "pyg", "torch_geometric": "pyg", "torch_sparse": "pyg", "lsprune": "arrays", "numpy": "arrays",

@@ -33,15 +33,7 @@ class GraphAdapter(Adapter):
             return data
         kept[None].refuse_weight("a Graph")
         kept[None].refuse_e_id("a Graph")
-        mask = kept[None].mask
-        return replace(
-            data,
-            source=None if data.source is None else compress(mask, data.source),
-            target=None if data.target is None else compress(mask, data.target),
-            indptr=None if data.indptr is None else compress_csr(data.indptr, mask),
-            edge_attr=_rows(data.edge_attr, mask),
-            edge_weight=None if data.edge_weight is None else compress(mask, data.edge_weight),
-        )
+        return cut_edges(data, kept[None].mask)
 
 
 class ArrayAdapter(Adapter):
@@ -66,6 +58,20 @@ class ArrayAdapter(Adapter):
         kept[None].refuse_weight("an edge array")
         kept[None].refuse_e_id("an edge array")
         return compress(kept[None].mask, data)
+
+
+def cut_edges(graph: Graph, mask: Array) -> Graph:
+    """Return the graph with the edges of a mask in their order, and all that belongs to them."""
+    columns = graph.edge_columns
+    return replace(
+        graph,
+        source=None if graph.source is None else compress(mask, graph.source),
+        target=None if graph.target is None else compress(mask, graph.target),
+        indptr=None if graph.indptr is None else compress_csr(graph.indptr, mask),
+        edge_attr=_rows(graph.edge_attr, mask),
+        edge_weight=None if graph.edge_weight is None else compress(mask, graph.edge_weight),
+        edge_columns=None if columns is None else {name: column[mask] for name, column in columns.items()},
+    )
 
 
 def kinds() -> tuple[type[Adapter], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Kept:
 
 
 class Adapter(ABC):
-    """Reads one kind of object and rebuilds it from masks; holds no state and never changes the object.
+    """Reads one kind of object and rebuilds it from masks; never changes the object.
 
     To prune a kind of object that lsprune does not know, write a subclass and register it with `lsprune.register`.
     Registered adapters are asked before those of lsprune.
@@ -67,6 +68,7 @@ class Adapter(ABC):
     name: ClassVar[str]  # unique among registered adapters
     about: ClassVar[str]  # the kind of object in a few words, for error messages
     guesses_nodes: ClassVar[bool] = False  # whether the largest id says how many nodes there are
+    columns: tuple[str, ...] = ()  # names of columns of edges or nodes that the pruners ask for; see `configured`
 
     @classmethod
     @abstractmethod
@@ -112,16 +114,21 @@ class Adapter(ABC):
         """Return the adapter to use with what `prune` was told of the object; adapters of tables read columns by name.
 
         Args:
-            columns: those that the pruners ask for by name.
+            columns: names that the pruners ask for. An adapter whose objects have named attributes puts those that it
+                finds into `edge_columns` and `node_columns` of its graphs.
         """
         for name, value in (("source", source), ("target", target), ("edge_attr", edge_attr)):
             if value is not None:
                 raise OptionError(f"{name} must be None unless the edges are a table, got {value!r} for {self.about}")
+        adapter = self
+        if columns:
+            adapter = copy.copy(self)
+            adapter.columns = tuple(columns)
         if features is None:
-            return self
+            return adapter
         from lsprune.adapters.given_features import GivenFeatures
 
-        return GivenFeatures(self, features)
+        return GivenFeatures(adapter, features)
 
     def masks(self, data: Any, masks: Mapping[Key, Array]) -> Any:
         """Return the masks `[E]` bool, with the keys of `graphs`, as users of this kind of object expect them.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -41,7 +41,8 @@ class TopWeight(ScoredPruner):
     With `weights` the pruner is an `LSP` with `hash="constant"`, and `fit` returns a fitted one.
 
     Args:
-        column: number of a column of `edge_attr`, or the name of a column of a table of edges; None: the weights of the
+        column: number of a column of `edge_attr`, or the name of a column of the edges (of a table or a file, an
+            attribute of a PyG, NetworkX or igraph object), such as a time: the last k edges; None: the weights of the
             graph.
         weights: an edge weight such as `Jaccard(power=0.5) * Degree(power=0.5)`, or its name, as for `LSP`; None: the
             column.
@@ -115,6 +116,11 @@ class TopWeight(ScoredPruner):
     def comparisons(self) -> tuple[Comparison, ...]:
         """Say how the weights are computed where no task sees the whole graph."""
         return () if self.weights is None else self.scored.comparisons()
+
+    def with_column_numbers(self, numbers: Mapping[str, int]) -> TopWeight:
+        """Return the pruner with the number of its column in the place of its name."""
+        named = isinstance(self.column, str) and self.column in numbers
+        return replace(self, column=numbers[str(self.column)]) if named else self
 
     def check_attributes(self, graph: Graph) -> None:
         """Raise GraphError if the graph lacks attributes that the weights compare."""

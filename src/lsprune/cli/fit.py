@@ -41,8 +41,8 @@ def fit_command(
     with errors():
         from lsprune.files import check_output, read_edges
 
-        reading = {**files.keywords(), "memory": memory}
         pruner = pruning.make()
+        reading = {**files.keywords(), "memory": memory, "columns": pruner.needs.edge_columns}
         if output_file.suffix.lower() != ".npz":
             raise OptionError(f"OUT must be a .npz file, got {output_file}")
         tables = (reading[name] for name in ("features", "target_features") if reading[name])

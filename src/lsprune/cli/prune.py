@@ -45,6 +45,8 @@ def prune_command(
 
     Example: lsprune prune graph.npz small.npz --pruner top-weight --weights "labels:2*jaccard:0.5" --keep 0.1
 
+    Example: lsprune prune messages.parquet small.parquet --pruner top-weight --set column=time --k 10
+
     Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
     """
     with errors():
@@ -54,7 +56,8 @@ def prune_command(
             report = stream(source_file, output_file, pruner, **reading, **streaming.keywords(), threads=threads)
         else:
             streaming.refuse()
-            report = _in_memory(source_file, output_file, pruner, {**reading, "memory": streaming.memory}, threads)
+            reading |= {"memory": streaming.memory, "columns": pruner.needs.edge_columns}
+            report = _in_memory(source_file, output_file, pruner, reading, threads)
         paths = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
         table = stream_table if streaming.stream else kept_table
         show({**paths, **report}, as_json, lambda: table(output_file.name, report))

@@ -31,6 +31,35 @@ def numbers(column: Any, name: str, path: Path, place: Place = row, hint: str = 
     return np.asarray(column.to_numpy())
 
 
+def numbers_or_dates(column: Any, name: str, path: Path, place: Place = row) -> Array:
+    """Return one number or date of each row, exactly: dates in their own unit, those with a time zone in UTC."""
+    unit = date_unit(column.type)
+    if unit:
+        refuse_null(column, name, path, place)
+        return whole_dates(column, unit)
+    values = numbers(column, name, path, place)
+    if values.ndim != 1:
+        raise FormatError(f"{path}: column {name!r} must hold one number in each row, got lists")
+    return values
+
+
+def date_unit(kind: Any) -> str:
+    """Return the unit of a type of dates, as numpy calls it; empty for other types."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(kind):
+        return str(kind.unit)
+    return "D" if pa.types.is_date32(kind) else "ms" if pa.types.is_date64(kind) else ""
+
+
+def whole_dates(column: Any, unit: str) -> Array:
+    """Return a column of dates without nulls as numpy has them, in the same unit."""
+    import pyarrow as pa
+
+    whole = column.cast(pa.int32() if unit == "D" else pa.int64())
+    return np.asarray(whole.to_numpy()).astype(np.int64).view(f"M8[{unit}]")
+
+
 def integers(column: Any, name: str, path: Path, place: Place = row, hint: str = "") -> Array:
     """Return the column as whole numbers; `hint` ends the message where it holds something else."""
     import pyarrow as pa

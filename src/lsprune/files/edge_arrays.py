@@ -98,6 +98,16 @@ class EdgeArrays:
         if self.undecided and self.count in nodes:
             raise _ambiguous(self.undecided[0], self.count)
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all arrays."""
+        return list(self.arrays)
+
+    def column(self, name: str) -> Array | None:
+        """Return the array of this name if it has one entry for each edge, else None."""
+        known = name in self.arrays and self.arrays[name].shape == (self.count,)
+        return self.arrays[name] if known and self.edge_axis(name) == 0 else None
+
     def kept(self, name: str, mask: Array) -> Array:
         """Return an array as it is written: cut to the kept edges, or whole."""
         array, axis = self.arrays[name], self.edge_axis(name)

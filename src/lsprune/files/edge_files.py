@@ -70,6 +70,13 @@ class Content(Protocol):
     def check(self, nodes: tuple[int, ...]) -> None:
         """Raise FormatError if it is not clear what belongs to the edges, given the number of nodes of either end."""
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns or arrays."""
+
+    def column(self, name: str) -> Any:
+        """Return a column of the edges, an Arrow column or an array `[E]`; None if there is none of that name."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LoadedEdges:

@@ -32,6 +32,7 @@ from lsprune.files.edge_options import EdgeKeywords, EdgeOptions, PathLike
 from lsprune.files.file_graph import FileGraph, build_graph
 from lsprune.files.folders import list_files, refuse_copies
 from lsprune.files.memory_budget import MemoryBudget
+from lsprune.files.named_columns import with_named_columns
 from lsprune.files.node_kinds import check_two_kinds
 from lsprune.files.node_labels import with_labels
 from lsprune.files.suffixes import suffix_of
@@ -60,7 +61,7 @@ def read_edges(
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
             `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
-            `train_mask`.
+            `train_mask`, `columns`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +77,7 @@ def read_edges(
     two_kinds = check_two_kinds(options.bipartite, isinstance(edges.num_nodes, tuple), **targets)
     from lsprune.files.node_features import read as read_features
 
-    skip = options.label_names
+    skip = (*options.label_names, *options.columns)
     rows = [
         None if table is None else read_features(table.path, table.id, table.x, budget, skip)
         for table in options.tables
@@ -87,6 +88,7 @@ def read_edges(
         budget.take(count * _NODE_BYTES, f"{path}: a graph of {count:,} nodes")
     arrays = getattr(edges.content, "arrays", {})  # only a .npz holds more than edges
     graph = with_labels(graph, options, arrays, path, budget)
+    graph = with_named_columns(graph, options, edges.content, path, budget)
     return FileGraph(graph, edges.content, (path, *(table.path for table in options.tables if table is not None)))
 
 

@@ -33,6 +33,7 @@ class EdgeKeywords(TypedDict, total=False):
     target_x: Sequence[str]
     label: str | None
     train_mask: str | None
+    columns: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class EdgeOptions:
         label, train_mask: names of the node labels and of the mask of training nodes, for `weights="labels"`: arrays
             of the `.npz` with the edges (default `y` and `train_mask`), or columns of `features`, which are then no
             features. A mask may also be a column of strings, where "train" is a training node.
+        columns: names of columns of edges or nodes that a pruner asks for by name (`Timed(time="t")`,
+            `TopWeight(column="t")`); those of nodes are then no features. Only `read_edges` reads them.
 
     >>> EdgeOptions(source="from_user", target="to_user", edge_attr=["weight"]).edge_attr
     ('weight',)
@@ -87,9 +90,10 @@ class EdgeOptions:
     target_x: Sequence[str] = ()
     label: str | None = None
     train_mask: str | None = None
+    columns: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x"):
+        for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x", "columns"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("features", "target_features"):
             path = getattr(self, name)

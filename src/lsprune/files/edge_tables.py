@@ -27,6 +27,15 @@ class TableContent:
     def check(self, nodes: tuple[int, ...]) -> None:
         """Do nothing: every column of a table belongs to its edges."""
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+        return list(self.table.column_names)
+
+    def column(self, name: str) -> Any:
+        """Return the column of this name; None if there is none."""
+        return self.table[name] if name in self.column_names else None
+
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept rows."""
         import pyarrow as pa

@@ -55,7 +55,7 @@ def _from_table(
 ) -> Any:
     """Return a column of the table of nodes, row i for node i."""
     where = path if table is None else table.path
-    columns = {} if table is None else _read_columns(table.path, memory)
+    columns = {} if table is None else read_columns(table.path, memory)
     if name not in columns:
         names = ", ".join([*arrays, *columns]) or "it has no arrays or columns of nodes"
         raise FormatError(f"{where}: label and train_mask must name what is there ({names}), got {name!r}")
@@ -65,7 +65,8 @@ def _from_table(
     return values if ids is None else place_rows(values, _plain(columns[ids]), ids, table.path).x
 
 
-def _read_columns(path: Path, memory: MemoryBudget) -> dict[str, Any]:
+def read_columns(path: Path, memory: MemoryBudget) -> dict[str, Any]:
+    """Return the columns of a table of nodes by name, Arrow columns or arrays; none of a file without names."""
     suffix = path.suffix.lower()
     if suffix == ".npz":
         return dict(read_npz(path, memory))

@@ -34,6 +34,15 @@ class MatrixContent:
         """Raise FormatError for an array that could belong to the nodes as well as to the edges."""
         self.others.check(nodes)
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the arrays beside the matrix."""
+        return self.others.column_names
+
+    def column(self, name: str) -> Array | None:
+        """Return the array of this name beside the matrix if it has one entry for each edge, else None."""
+        return self.others.column(name)
+
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write `.npz` as scipy does."""
         from lsprune.adapters.scipy import ScipyAdapter

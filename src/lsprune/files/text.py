@@ -193,6 +193,25 @@ class TextContent:
     def check(self, nodes: tuple[int, ...]) -> None:
         """Do nothing: every column belongs to the edges."""
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of all columns."""
+        return list(self.layout.columns)
+
+    def column(self, name: str) -> Any:
+        """Return the column of this name, numbers or dates; None if there is none."""
+        import pyarrow as pa
+
+        if name not in self.layout.columns:
+            return None
+        body = b"".join(lines.body() for lines in self.blocks)
+        for kind in (None, pa.float64()):  # as Arrow guesses from the first lines, else with decimals further on
+            try:
+                return parse_lines(body, self.layout, {name: kind})[name]
+            except pa.ArrowInvalid:
+                continue
+        raise FormatError(f"{self.layout.path}: column {name!r} must hold numbers or dates in all lines")
+
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept lines as they are, or as rows of a table where the format changes."""
         if uncompressed(suffix) != self.layout.suffix:

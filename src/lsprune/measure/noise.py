@@ -84,9 +84,11 @@ def subgraph(graph: Graph, mask: Array) -> Graph:
     mask = checked_mask(mask, graph.num_edges)
     attr = take_rows(graph.edge_attr, mask)
     weight = take_rows(graph.edge_weight, mask)
+    named = None if graph.edge_columns is None else {name: rows[mask] for name, rows in graph.edge_columns.items()}
     return replace(
-        graph, source=source[mask], target=target[mask], edge_attr=attr, edge_weight=weight, indptr=None, rows=None
-    )
+        graph, source=source[mask], target=target[mask], edge_attr=attr, edge_weight=weight, edge_columns=named,
+        indptr=None, rows=None,
+    )  # fmt: skip
 
 
 def take_rows(values: Any, rows: Array) -> Any:

@@ -92,8 +92,8 @@ def prune_stream(
             `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
     """
     started = time.perf_counter()
-    owners = _check_pruner(pruner)
     options = EdgeOptions.of(options, keywords)
+    owners, options = _with_column_number(_check_pruner(pruner), options)
     _refuse_labels(options)
     ceiling = Ceiling(parse_size(memory), resident(), runtime(threads).threads)
     mapping = None if map_ids is None else Path(map_ids)
@@ -131,9 +131,23 @@ def prune_stream(
 def _check_pruner(pruner: Pruner) -> PerOwner:
     """Return the pruner; raise OptionError if it needs the whole graph."""
     if pruner.needs.scope == "graph" or not isinstance(pruner, PerOwner):
-        raise OptionError(f"{pruner.name} must see the whole graph at once; prune without --stream (prune), or use lsp")
-    pruner.needs.refuse_named_columns()
+        raise OptionError(f"{pruner.needs.reason}; or prune without --stream (prune), or use lsp")
     return pruner
+
+
+def _with_column_number(pruner: PerOwner, options: EdgeOptions) -> tuple[PerOwner, EdgeOptions]:
+    """Return a pruner without names of columns, and the options that read the column which it names as `edge_attr`.
+
+    Raise OptionError if that is not the only one: joined with others it might not stay exact, or be hashed.
+    """
+    names = pruner.needs.edge_columns
+    if len(names) != 1 or tuple(options.edge_attr) not in ((), names):
+        pruner.needs.refuse_named_columns()
+        return pruner, options
+    numbered = pruner.with_column_numbers({names[0]: 0})
+    numbered.needs.refuse_named_columns()
+    assert isinstance(numbered, PerOwner)
+    return numbered, replace(options, edge_attr=names)
 
 
 def _refuse_labels(options: EdgeOptions) -> None:

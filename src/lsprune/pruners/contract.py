@@ -72,6 +72,27 @@ class Pruner(ABC):
         """Whether there is nothing left to learn from a graph."""
         return True
 
+    def with_column_numbers(self, numbers: Mapping[str, int]) -> Pruner:
+        """Return the pruner to use where columns that it asks for by name are those of `edge_attr` with these numbers.
+
+        By default that is the pruner itself, which then still asks for names and is refused there.
+        """
+        return self
+
+    @property
+    def restricts(self) -> bool:
+        """Whether some edges are ruled out before any is chosen; see `allowed`."""
+        return False
+
+    def allowed(self, graph: Graph) -> Array | None:
+        """Return which edges are not ruled out beforehand, `[E]` bool; None: all. Only these count as degree."""
+        return None
+
+    @property
+    def each_direction(self) -> bool:
+        """Whether a relation and its reverse are pruned one by one, since more than the edges themselves decides."""
+        return False
+
     @abstractmethod
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Decide what to keep of a `Graph`."""

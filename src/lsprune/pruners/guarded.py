@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from lsprune.checks import check_flag, is_whole, set_whole, short_repr, shown
+from lsprune.checks import check_flag, is_whole, set_whole, shown
 from lsprune.errors import BudgetWarning, OptionError, warn
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
@@ -18,10 +18,10 @@ from lsprune.pruners import Pruner
 from lsprune.pruners.explanation import Explanation, Reason
 from lsprune.pruners.promises import JOINS, KEPT, LEAST, OVER, PROTECTED, REST, items_of_graph
 from lsprune.pruners.protected_edges import ProtectedEdges
-from lsprune.pruners.registry import PRUNERS, from_dict
+from lsprune.pruners.registry import PRUNERS
+from lsprune.pruners.wrapper import Wrapper
 from lsprune.selection.forest import forest
 from lsprune.selection.mask import Outcome, outcome
-from lsprune.selection.per_node import PerNode
 from lsprune.selection.self_loops import loops_count
 
 _WORDS = {PROTECTED: "protected", JOINS: "part of the spanning forest (keep_connected)", LEAST: "needed for min_keep",
@@ -29,7 +29,7 @@ _WORDS = {PROTECTED: "protected", JOINS: "part of the spanning forest (keep_conn
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Guarded(Pruner):
+class Guarded(Wrapper):
     """A pruner with promises, within its budget: edges that must stay replace other edges that it would keep.
 
     Promises come before the budget: if they need more edges than it has, more are kept, and a `BudgetWarning` says how
@@ -54,15 +54,18 @@ class Guarded(Pruner):
     name: ClassVar[str] = "guarded"
     about: ClassVar[str] = "another pruner with promises: protected edges, minimum, maximum, connectivity"
 
-    pruner: Pruner
     min_keep: int = 0
     keep_connected: bool = False
     protected: Any = None
     max_degree: int | tuple[int | None, int | None] | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.pruner, Pruner):
-            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {shown(self.pruner)}")
+        super().__post_init__()
+        if self.pruner.restricts:
+            raise OptionError(
+                f"pruner must not rule out edges, which promises could bring back, got {shown(self.pruner)}; put the "
+                f"promises within: {type(self.pruner).__name__}(pruner=Guarded(...))"
+            )
         set_whole(self, "min_keep", 0, 2**31 - 1, "a whole number in [0, 2^31)")
         check_flag("keep_connected", self.keep_connected)
         object.__setattr__(self, "keep_connected", bool(self.keep_connected))
@@ -71,26 +74,9 @@ class Guarded(Pruner):
             object.__setattr__(self, "protected", ProtectedEdges.of(self.protected))
 
     @property
-    def side(self) -> str:
-        return self.pruner.side
-
-    @property
-    def symmetric(self) -> str | None:
-        return self.pruner.symmetric
-
-    @property
-    def self_loops(self) -> str:
-        return self.pruner.self_loops
-
-    @property
     def unbiased_problem(self) -> str:
         """Say that promises decide after the draws."""
         return "promises change what the inner pruner drew"
-
-    @property
-    def seed(self) -> int:
-        """The seed of the inner pruner, 0 if it has none."""
-        return int(getattr(self.pruner, "seed", 0))
 
     def fit(
         self,
@@ -104,40 +90,15 @@ class Guarded(Pruner):
         fitted = self.pruner.fit(data, categories=categories, threads=threads, executor=executor)
         return dataclasses.replace(self, pruner=fitted)
 
-    def with_budget(self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None) -> Self:
-        """Return the same promises on the pruner with another budget."""
-        return dataclasses.replace(self, pruner=self.pruner.with_budget(k=k, keep=keep, budget=budget))
-
     def to_dict(self) -> dict[str, Any]:
         """Return the options; protected edges, which belong to one graph, are left out."""
-        options = {name: value for name, value in vars(self).items() if name not in ("pruner", "protected")}
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()}
-        return {"pruner": self.name, "inner": self.pruner.to_dict(), **plain}
-
-    @classmethod
-    def from_dict(cls, options: Mapping[str, Any]) -> Self:
-        """Build the pruner that `to_dict` described, with the one within."""
-        known = {f.name for f in dataclasses.fields(cls)} - {"pruner"} | {"inner"}
-        keywords = cls._keywords(options, known)
-        inner = keywords.pop("inner", None)
-        if isinstance(inner, Mapping):  # of a short form such as "guarded:inner=(lsp:k=8)" it has a name
-            inner = from_dict({"pruner" if name == "name" else name: value for name, value in inner.items()})
-        return cls(pruner=inner, **keywords)
+        return {name: value for name, value in super().to_dict().items() if name != "protected"}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the promises and the inner pruner; raise OptionError if there are protected edges."""
         if self.protected is not None:
             raise OptionError("protected must be None in a pruner that is saved: such edges belong to one graph")
         super().save(path)
-
-    def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:
-        return self.pruner._state()
-
-    def _with_state(self, arrays: dict[str, Array], state: dict[str, Any]) -> Self:
-        return dataclasses.replace(self, pruner=self.pruner._with_state(arrays, state))
-
-    def __repr__(self) -> str:
-        return short_repr(self)
 
     def mask_graph(self, graph: Graph, runtime: Runtime) -> Outcome:
         """Return what the pruner keeps, changed as little as the promises need; warn if that is over the budget."""

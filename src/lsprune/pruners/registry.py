@@ -1,4 +1,4 @@
-"""All pruners by name: LSP, `Guarded`, and the baselines, which add themselves."""
+"""All pruners by name: LSP, `Guarded`, `Timed`, and the baselines, which add themselves."""
 
 from __future__ import annotations
 

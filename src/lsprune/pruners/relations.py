@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from lsprune.adapters.arrays import cut_edges
 from lsprune.adapters.base import Key
 from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
 from lsprune.graph import Array, Graph, other_side
@@ -70,13 +71,25 @@ def relation_factors(graphs: Mapping[Key, Graph], results: RelationMasks, rescal
     Unbiased factors belong to edges, whoever sums them up, so a relation that was turned round has those of the other.
     """
     if rescale != "unbiased":
-        pruned = results.masks.items() if rescale else ()
-        return {key: owner_factors(graphs[key], mask, *results.rules[key]) for key, mask in pruned}
+        return {key: _factors_of_owners(graphs, results, key) for key in (results.masks if rescale else ())}
     factors = {
         key: pruner.unbiased_factors(graphs[key], results.masks[key], run) for key, pruner in results.pruners.items()
     }
     for other, key in results.turned.items():
         factors[other] = transposed(graphs[key], factors[key], graphs[other], f"{other!r} and {key!r}")
+    return factors
+
+
+def _factors_of_owners(graphs: Mapping[Key, Graph], results: RelationMasks, key: Key) -> Array:
+    """Return degree / kept of the owner of each edge; edges that were ruled out beforehand do not count."""
+    graph, mask, forward = graphs[key], results.masks[key], results.turned.get(key, key)
+    allowed = results.pruners[forward].allowed(graphs[forward])
+    if allowed is None:
+        return owner_factors(graph, mask, *results.rules[key])
+    if forward != key:
+        allowed = transposed(graphs[forward], allowed, graph, f"{key!r} and {forward!r}")
+    factors = np.ones(mask.shape, np.float32)
+    factors[allowed] = owner_factors(cut_edges(graph, allowed), mask[allowed], *results.rules[key])
     return factors
 
 
@@ -101,7 +114,7 @@ def _plan(
         return dict(pruner), partner
     plan: dict[Key, Pruner] = {}
     for key in sorted(relations, key=lambda key: key not in forward):  # of a pair, the one that is not the reverse
-        if partner.get(key) not in plan:
+        if partner.get(key) not in plan or getattr(pruner, "each_direction", False):
             plan[key] = pruner
     return plan, partner
 

@@ -23,7 +23,8 @@ class Column(Weight):
 
     Args:
         part: "edge": a column of `edge_attr`; "neighbour": a column of the neighbour's `x`.
-        column: number of the column, or the name of a column of a table of edges; None: the weights of the graph
+        column: number of the column, or the name of a column of the edges (of a table or a file, an attribute of a PyG,
+            NetworkX or igraph object); None: the weights of the graph
             (values of a sparse matrix, `edge_weight` of a PyG object, `weight` of a NetworkX graph), else the only
             column.
 
@@ -91,13 +92,16 @@ def set_column(options: Any) -> None:
 
 
 def named_column(graph: Graph, name: str) -> Array:
-    """Return a column of a table of edges; raise GraphError for edges that did not come as a table."""
+    """Return a column of the edges by its name, dates as whole numbers; raise GraphError if there is none."""
     if graph.edge_columns is None or name not in graph.edge_columns:
-        raise GraphError(
-            f"column {shown(name)} needs a table of edges (pandas, Polars, PyArrow, DuckDB) with a column of that "
-            "name; elsewhere column is the number of a column of edge_attr"
-        )
+        raise GraphError(missing_column(graph, f"column {shown(name)}"))
     column: Array = graph.edge_columns[name]
+    if column.dtype.kind == "M":
+        if np.isnat(column).any():
+            raise GraphError(
+                f"column {shown(name)} must hold no missing dates, got one in row {np.isnat(column).argmax()}"
+            )
+        return column.astype(np.int64)
     return column
 
 
@@ -129,3 +133,11 @@ def edge_values(graph: Graph, column: int | str | None, pruner: str) -> Array:
         return np.asarray(values.tocsc()[:, [place]].toarray()[:, 0])
     weights: Array = values.reshape(values.shape[0], columns)[:, place]
     return weights if is_tensor(weights) else np.asarray(weights)
+
+
+def missing_column(graph: Graph, what: str, items: str = "edge") -> str:
+    """Return the message for a column that is asked for by name and that the edges (or `items`) do not have."""
+    kinds = "a table or file with a column of that name, or a PyG, NetworkX or igraph object with such an attribute"
+    names = [*graph.column_names, *(graph.edge_columns or ()), *(graph.node_columns or ())]
+    there = f"; there are {', '.join(map(repr, dict.fromkeys(names)))}" if names else ""
+    return f"{what} needs a value of each {items}: {kinds}{there}"

@@ -13,7 +13,7 @@ import torch
 from torch_geometric.data import Batch, Data, HeteroData
 from torch_geometric.transforms import ToSparseTensor
 
-from lsprune import LSP, prune
+from lsprune import LSP, LocalRandom, Timed, prune
 from lsprune.adapters.pyg import find
 from lsprune.baselines import TopWeight
 from lsprune.errors import GraphError
@@ -208,3 +208,99 @@ def test_relations_within_one_type_have_its_labels():
     assert masks["user", "knows", "user"].edge_index.tolist() == np.stack(knows.ends())[:, expected].tolist()
     with pytest.raises(GraphError, match="needs one kind of nodes"):
         prune(given, {("user", "likes", "item"): pruner})
+
+
+BIG = 2**60  # whole numbers that float64 cannot tell apart
+
+
+def timed_data(seed: int = 0, nodes: int = 20, edges: int = 90, **more) -> Data:
+    rng = np.random.default_rng(seed)
+    ends = torch.from_numpy(rng.integers(0, nodes, (2, edges)))
+    return Data(edge_index=ends, num_nodes=nodes, time=torch.from_numpy(rng.permutation(edges) + BIG), **more)
+
+
+EVERY = LocalRandom(k=1000, self_loops="edge")
+
+
+def test_times_of_edges_stay_in_step_whatever_the_pruner():
+    for name in ("time", "timestamp", "t"):
+        given = timed_data()
+        given[name] = given.time
+        small, found = prune(given, LocalRandom(k=2), return_mask=True)
+        assert torch.equal(small[name], given[name][torch.from_numpy(found)])
+    nodes = timed_data()
+    nodes.time = torch.arange(20)
+    assert prune(nodes, LocalRandom(k=2)).time is nodes.time
+
+
+def test_columns_that_a_pruner_names_are_exact_and_stay_in_step():
+    given = timed_data(amount=torch.arange(90), born=torch.arange(20) * 5 + BIG)
+    late = Timed(pruner=TopWeight(k=2, column="amount"), until=BIG + 40)
+    small, found = prune(given, late, return_mask=True)
+    for name in ("time", "amount"):
+        assert torch.equal(small[name], given[name][torch.from_numpy(found)])
+    assert small.time.max() <= BIG + 40 and small.born is given.born
+    own = Timed(pruner=EVERY, until="owner", node_time="born").mask(given)
+    assert own.tolist() == (given.time <= given.born[given.edge_index[1]]).tolist()
+    neighbours = Timed(pruner=EVERY, time="born", until=BIG + 50).mask(given)
+    assert neighbours.tolist() == (given.born[given.edge_index[0]] <= BIG + 50).tolist()
+
+
+def test_a_column_of_as_many_nodes_as_edges_must_say_what_it_belongs_to():
+    given = timed_data(nodes=30, edges=30)
+    with pytest.raises(GraphError, match="time has 30 entries, .*: call it edge_time .*, node_time"):
+        prune(given, Timed(pruner=EVERY, until=3))
+    given.edge_time, given.node_time = given.time, given.time
+    found = Timed(pruner=EVERY, time="edge_time", until="owner", node_time="node_time").mask(given)
+    assert found.tolist() == (given.time <= given.time[given.edge_index[1]]).tolist()
+    given.time = torch.arange(7)
+    with pytest.raises(GraphError, match="time must have an entry for each of the 30 edges or of the 30 nodes, got 7"):
+        prune(given, Timed(pruner=EVERY, until=3))
+    with pytest.raises(GraphError, match="time 'when' needs a value of each edge.* there are 'edge_index', .*'time'"):
+        prune(given, Timed(pruner=EVERY, time="when", until=3))
+
+
+def test_batches_lists_and_datasets_have_times_too():
+    graphs = [timed_data(seed, nodes=10 + seed, edges=40) for seed in range(4)]
+    pruner = Timed(pruner=TopWeight(k=1, column="time"), until=BIG + 20)
+    alone = [prune(graph, pruner) for graph in graphs]
+    for pruned in (prune(graphs, pruner), prune(Batch.from_data_list(graphs), pruner).to_data_list()):
+        for one, other in zip(pruned, alone, strict=True):
+            assert torch.equal(one.edge_index, other.edge_index) and torch.equal(one.time, other.time)
+
+
+def timed_hetero() -> HeteroData:
+    rng = np.random.default_rng(3)
+    given = HeteroData()
+    given["user"].x, given["item"].x = torch.ones(10, 2), torch.ones(8, 2)
+    given["user"].time, given["item"].time = torch.arange(10) * 6 + BIG, torch.arange(8) * 9 + BIG
+    ends = np.unique(np.stack([rng.integers(0, 10, 60), rng.integers(0, 8, 60)]), axis=1)
+    given[LIKES].edge_index = torch.from_numpy(ends)
+    given[LIKES].time = torch.from_numpy(rng.permutation(ends.shape[1]) + BIG)
+    given["item", "rev_likes", "user"].edge_index = given[LIKES].edge_index.flip(0)
+    given["item", "rev_likes", "user"].time = given[LIKES].time
+    return given
+
+
+def test_times_of_relations_and_of_either_kind_of_nodes():
+    given, back = timed_hetero(), ("item", "rev_likes", "user")
+    small = prune(given, Timed(pruner=EVERY, until=BIG + 20))
+    for relation in (LIKES, back):
+        assert sorted(small[relation].time.tolist()) == [BIG + i for i in range(21)]
+    owners = prune(given, Timed(pruner=EVERY, until="owner"))
+    for relation, receiver in ((LIKES, "item"), (back, "user")):  # each direction by the time of its own receiver
+        before, after = given[relation], owners[relation]
+        allowed = before.time <= given[receiver].time[before.edge_index[1]]
+        assert torch.equal(after.time, before.time[allowed]) and 0 < len(after.time) < len(before.time)
+    assert owners["user"].time is given["user"].time
+    weighted = prune(given, Timed(pruner=LocalRandom(k=1), until=BIG + 20), rescale=True)
+    degrees = torch.bincount(small[LIKES].edge_index[1], minlength=8)
+    assert weighted[LIKES].edge_weight.tolist() == degrees[weighted[LIKES].edge_index[1]].tolist()
+
+
+def test_a_relation_without_times_is_named():
+    given = timed_hetero()
+    del given[LIKES].time, given["user"].time
+    with pytest.raises(GraphError, match="time 'time' needs a value of each edge or neighbour"):
+        prune(given, {LIKES: Timed(pruner=EVERY, until=3)})
+    assert prune(given, {("item", "rev_likes", "user"): Timed(pruner=EVERY, until=BIG)})[LIKES].edge_index.shape[1] == 1

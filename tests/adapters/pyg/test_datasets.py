@@ -27,8 +27,9 @@ from pyg_helpers import (
 import torch
 from torch_geometric.data import Data
 
-from lsprune import LSP, LocalRandom, prune
+from lsprune import LSP, LocalRandom, Timed, prune
 from lsprune.adapters.pyg import find
+from lsprune.baselines import TopWeight
 from lsprune.errors import GraphError
 
 
@@ -179,3 +180,23 @@ def test_datasets_on_a_gpu_become_those_of_the_host(make, extras, cpu_is_gpu):
 def test_nothing_selected_is_nothing_kept(cpu_is_gpu):
     pruned, masks = prune(stored()[[]], LocalRandom(k=1), return_mask=True)
     assert len(pruned) == 0 and masks == []
+
+
+@pytest.mark.parametrize("selected", [None, [2, 0]])
+def test_columns_by_name_are_those_of_the_list(selected):
+    rng = np.random.default_rng(0)
+    listed = [
+        Data(
+            x=torch.ones(9, 1),
+            edge_index=torch.from_numpy(rng.integers(0, 9, (2, 30 + i))),
+            amount=torch.from_numpy(rng.permutation(30 + i) + 2**60),
+        )
+        for i in range(3)
+    ]
+    given = Stored(listed)
+    pruner = Timed(pruner=TopWeight(k=1, column="amount"), time="amount", until=2**60 + 20)
+    part, chosen = (given, listed) if selected is None else (given[selected], [listed[i] for i in selected])
+    out = prune(part, pruner)
+    for one, want in zip(out, prune(chosen, pruner), strict=True):
+        assert torch.equal(one.edge_index, want.edge_index) and torch.equal(one.amount, want.amount)
+        assert one.amount.max() <= 2**60 + 20 < max(graph.amount.max() for graph in listed)

@@ -220,7 +220,7 @@ def test_bad_columns_of_pruners_are_named():
         prune(arrow(), TopWeight(k=1, column="weight"))
     with pytest.raises(GraphError, match="column 'note' must be numbers, got string"):
         prune(arrow(), TopWeight(k=1, column="note"))
-    with pytest.raises(GraphError, match="column 'w' needs a table of edges"):
+    with pytest.raises(GraphError, match="column 'w' needs a value of each edge"):
         TopWeight(k=1, column="w").mask(np.stack([SOURCE, TARGET]))
     with pytest.raises(OptionError, match="column must be a number for part 'neighbour'"):
         Column(part="neighbour", column="w")

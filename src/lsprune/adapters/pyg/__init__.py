@@ -5,6 +5,7 @@
 - `stores`: which entries of one PyG store belong to its edges;
 - `link_labels`, `link_split`: links to be predicted, which never decide a mask, and a check of a split of links;
 - `data`: `Data`, `HeteroData`, and a `Batch` of either;
+- `temporal_data`: `TemporalData`, a stream of events;
 - `batched_store`: several graphs in one store and the slices that divide it, for `Batch` and datasets;
 - `lists`, `datasets`: a list or tuple of them, and `InMemoryDataset`;
 - `listed_stores`, `stored_arrays`: the graphs of these on a device, and of a dataset, without a loop over them.
@@ -32,6 +33,9 @@ def kinds() -> Iterator[type[Adapter]]:
         from lsprune.adapters.pyg.datasets import DatasetAdapter
         from lsprune.adapters.pyg.edge_index import EdgeIndexAdapter
         from lsprune.adapters.pyg.lists import ListAdapter
+        from lsprune.adapters.pyg.temporal_data import TemporalDataAdapter
 
-        yield from (EdgeIndexAdapter, DatasetAdapter, ListAdapter, HeteroDataAdapter, DataAdapter)
+        yield from (
+            EdgeIndexAdapter, DatasetAdapter, ListAdapter, HeteroDataAdapter, DataAdapter, TemporalDataAdapter,
+        )  # fmt: skip
     yield from (TensorAdapter, SparseTensorAdapter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,17 +29,17 @@ def edge_slices(slices: Slices, graph_of: Callable[[], Graph]) -> Array:
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(ptr) - 1))])
 
 
-def keep_batched(store: Store, kept: Kept, slices: Slices, starts: Array) -> Slices:
+def keep_batched(store: Store, kept: Kept, slices: Slices, starts: Array, columns: Sequence[str] = ()) -> Slices:
     """Remove the edges that are not kept from the store, which must be our copy; return its new slices.
 
-    `starts` are the `edge_slices` of the store before.
+    `starts` are the `edge_slices` of the store before, `columns` the names that pruners ask for.
     """
     mask = mask_of(kept)
     ends = kept_before(mask, torch.from_numpy(starts))
     before = set(store.keys())
-    ready = {key: _keep_pieces(key, store[key], mask, starts) for key in _pieces(store, slices, starts)}
-    masked = [key for key in ("edge_index", *edge_keys(store)) if key in slices and key not in ready]
-    keep_edges(store, kept, ready=ready)
+    ready = {key: _keep_pieces(key, store[key], mask, starts) for key in _pieces(store, slices, starts, columns)}
+    masked = [key for key in ("edge_index", *edge_keys(store, columns)) if key in slices and key not in ready]
+    keep_edges(store, kept, ready=ready, columns=columns)
     new = {key: kept_before(mask, torch.as_tensor(slices[key])).cpu() for key in masked}
     added = [key for key in edge_keys(store) if key not in before or (key == "e_id" and kept.e_id)]
     return {**slices, **new, **dict.fromkeys(added, ends)}
@@ -66,10 +66,10 @@ def number_nodes(store: Store, slices: Slices, counts: Array) -> None:
         store._num_nodes = counts.tolist()  # where PyG keeps the single counts
 
 
-def _pieces(store: Store, slices: Slices, starts: Array) -> list[str]:
+def _pieces(store: Store, slices: Slices, starts: Array, columns: Sequence[str] = ()) -> list[str]:
     """Return the names of edge-level entries that are stored graph by graph: lists, and one number for each graph."""
     single = np.arange(len(starts))
-    divided = [key for key in edge_keys(store) if isinstance(slices.get(key), Tensor)]
+    divided = [key for key in edge_keys(store, columns) if isinstance(slices.get(key), Tensor)]
     return [
         key
         for key in divided

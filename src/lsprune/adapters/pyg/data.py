@@ -12,7 +12,16 @@ from torch_geometric.data import Batch, Data, HeteroData
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.pyg.batched_store import edge_slices, increments, keep_batched, number_nodes
-from lsprune.adapters.pyg.stores import Store, connectivity, keep_edges, node_count, read, read_on_device, with_labels
+from lsprune.adapters.pyg.stores import (
+    Store,
+    connectivity,
+    keep_edges,
+    node_count,
+    read,
+    read_on_device,
+    with_columns,
+    with_labels,
+)
 from lsprune.adapters.pyg.tensors import features, on_gpu, view
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
@@ -32,7 +41,7 @@ class DataAdapter(Adapter):
         store = data._store
         ptr = _offsets(store) if isinstance(data, Batch) else None
         graph = read(store, num_nodes=node_count(store), x=features(store.get("x")), ptr=ptr)
-        return {None: with_labels(graph, store)}
+        return {None: with_columns(with_labels(graph, store), store, [store, store], self.columns)}
 
     def device(self, data: Data) -> Any:
         return _device(data._store)
@@ -49,7 +58,7 @@ class DataAdapter(Adapter):
             return out
         if _has_slices(data):
             starts = edge_slices(data._slice_dict, lambda: self.graphs(data)[None])
-            out._slice_dict = keep_batched(out._store, kept[None], data._slice_dict, starts)
+            out._slice_dict = keep_batched(out._store, kept[None], data._slice_dict, starts, self.columns)
             out._inc_dict = increments(data._inc_dict, out._slice_dict, kept[None], starts)
             if (ptr := _offsets(data._store)) is not None:
                 number_nodes(out._store, out._slice_dict, np.diff(ptr))
@@ -58,7 +67,7 @@ class DataAdapter(Adapter):
             # Without edges at its last nodes, PyG would count fewer nodes.
             edges = data.edge_index
             out.num_nodes = int(edges.max()) + 1 if edges.numel() else 0
-        keep_edges(out._store, kept[None])
+        keep_edges(out._store, kept[None], columns=self.columns)
         return out
 
 
@@ -73,7 +82,11 @@ class HeteroDataAdapter(Adapter):
         return isinstance(data, HeteroData)
 
     def graphs(self, data: HeteroData) -> Mapping[Key, Graph]:
-        return {relation: _relation(data, relation) for relation in relations(data)}
+        return {relation: self._with_columns(data, relation) for relation in relations(data)}
+
+    def _with_columns(self, data: HeteroData, relation: Any) -> Graph:
+        ends = [_node_store(data, relation[0]), _node_store(data, relation[2])]
+        return with_columns(_relation(data, relation), data[relation], ends, self.columns)
 
     def device(self, data: HeteroData) -> Any:
         places = {_device(data[relation]) for relation in relations(data)}

@@ -34,10 +34,14 @@ class DatasetAdapter(Adapter):
         return isinstance(data, InMemoryDataset)
 
     def graphs(self, data: InMemoryDataset) -> Mapping[Key, Graph]:
-        if StoredArrays.fits(data):
+        if StoredArrays.fits(data) and not self.columns:
             return {None: StoredArrays.of(data).graph()}
         graphs = _listed(data)
-        return ListAdapter().graphs(graphs) if graphs else {None: Graph.from_edges(np.empty((2, 0)), ptr=[0])}
+        return (
+            ListAdapter().configured(columns=self.columns).graphs(graphs)
+            if graphs
+            else {None: Graph.from_edges(np.empty((2, 0)), ptr=[0])}
+        )
 
     def device(self, data: InMemoryDataset) -> Any:
         stored = data._data
@@ -59,9 +63,9 @@ class DatasetAdapter(Adapter):
             return out
         if StoredArrays.fits(data):
             kind = StoredTensors if isinstance(kept[None].mask, Tensor) else StoredArrays
-            out._data, out.slices = kind.of(data).keep(kept[None])
+            out._data, out.slices = kind.of(data).keep(kept[None], self.columns)
         elif graphs := _listed(data):
-            out._data, out.slices = data.collate(ListAdapter().rebuild(graphs, kept))
+            out._data, out.slices = data.collate(ListAdapter().configured(columns=self.columns).rebuild(graphs, kept))
             out._indices = None
         return out
 

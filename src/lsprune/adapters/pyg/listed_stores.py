@@ -16,7 +16,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from lsprune.adapters.base import Kept
-from lsprune.adapters.pyg.stores import NODE_KEYS, Store, connectivity, is_edge_level
+from lsprune.adapters.pyg.stores import NODE_KEYS, TIME_KEYS, Store, connectivity, is_edge_level
 from lsprune.adapters.pyg.tensors import DeviceMask, edge_weight, kept_before, kept_weights, mask_of, scale
 from lsprune.graph import Graph
 
@@ -45,6 +45,9 @@ class ListedStores:
         edge_names = [name for name in names if is_edge_level(stores[0], name)]
         if any(name in _COUNTS or name.endswith(("_ptr", "_batch")) for name in names):
             return None
+        for name in (name for name in names if name in TIME_KEYS):
+            if len({is_edge_level(store, name) for store in stores}) > 1:
+                return None
         ends = [store["edge_index"] for store in stores]
         if not _alike(ends) or ends[0].is_floating_point() or any(e.dim() != 2 or e.size(0) != 2 for e in ends):
             return None

@@ -31,7 +31,7 @@ class ListAdapter(Adapter):
         return isinstance(data, (list, tuple)) and bool(data) and _adapter(data[0]) is not None
 
     def graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
-        graphs = [_checked_adapter(item, place).graphs(item) for place, item in enumerate(data)]
+        graphs = [_checked_adapter(item, place, self.columns).graphs(item) for place, item in enumerate(data)]
         return {key: Graph.concat(parts) for key, parts in _by_relation(graphs).items()}
 
     def device(self, data: Sequence[Any]) -> Any:
@@ -47,7 +47,7 @@ class ListAdapter(Adapter):
         return {key: concat(parts) for key, parts in _by_relation(graphs).items()}
 
     def rebuild(self, data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | tuple[Any, ...]:
-        rebuilt = _rebuilt_together(data, kept) or _rebuilt_one_by_one(data, kept)
+        rebuilt = _rebuilt_together(data, kept) or _rebuilt_one_by_one(data, kept, self.columns)
         return tuple(rebuilt) if isinstance(data, tuple) else rebuilt
 
     def pruned_apart(self, data: Sequence[Any]) -> bool:
@@ -82,10 +82,10 @@ def _rebuilt_together(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any
     return out
 
 
-def _rebuilt_one_by_one(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any]:
+def _rebuilt_one_by_one(data: Sequence[Any], kept: Mapping[Key, Kept], columns: tuple[str, ...]) -> list[Any]:
     divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
     return [
-        _checked_adapter(item, place).rebuild(item, {key: next(parts) for key, parts in divided.items()})
+        _checked_adapter(item, place, columns).rebuild(item, {key: next(parts) for key, parts in divided.items()})
         for place, item in enumerate(data)
     ]
 
@@ -101,10 +101,10 @@ def _adapter(item: Any) -> Adapter | None:
     return next((kind() for kind in (HeteroDataAdapter, DataAdapter) if kind.accepts(item)), None)
 
 
-def _checked_adapter(item: Any, place: int) -> Adapter:
+def _checked_adapter(item: Any, place: int, columns: tuple[str, ...] = ()) -> Adapter:
     if (adapter := _adapter(item)) is None:
         raise GraphError(f"all entries of a list must be PyG Data, number {place} is {type(item).__name__}")
-    return adapter
+    return adapter.configured(columns=columns)
 
 
 def _edge_counts(data: Sequence[Any], key: Key) -> list[int]:

@@ -125,11 +125,11 @@ class StoredArrays:
         """Return so many ones of a type: bool, or float as float32."""
         return np.ones(count, dtype=np.float32 if kind is float else kind)
 
-    def keep(self, kept: Kept) -> tuple[Data, dict[str, Any]]:
+    def keep(self, kept: Kept, columns: tuple[str, ...] = ()) -> tuple[Data, dict[str, Any]]:
         """Return the stored object and its slices without the edges that are not kept."""
         out, starts = copy.copy(self.data), self.offsets("edge_index")
         whole = self.spread(kept)
-        slices = keep_batched(out._store, whole, self.slices, starts)
+        slices = keep_batched(out._store, whole, self.slices, starts, columns)
         if kept.e_id:
             first = self.repeat(starts[:-1], np.diff(view(slices["e_id"])))
             out.e_id = out.e_id - torch.as_tensor(first).to(out.e_id.device)

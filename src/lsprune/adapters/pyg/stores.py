@@ -3,14 +3,15 @@
 PyG's own `is_edge_attr` compares lengths, so on a graph with as many nodes as edges it takes node labels for edge
 attributes. Here the name decides. In a `Data`, these are edge-level: `edge_index` or `adj_t`, `e_id`, and every name
 that starts with `edge_`, except `edge_label...` (and all else that is about links to be predicted: `link_labels`) and
-names with `index` in them (another set of edges). All else stays whole: `x`, `y`, `time`, `train_mask`. A relation of
-a `HeteroData` holds nothing about nodes, so there other names (`time`, `rating`, `train_mask`) are edge-level too,
-given an entry for each edge.
+names with `index` in them (another set of edges). Times (`t`, `time`, `timestamp`), and what a pruner asks for by name
+(`columns`), are edge-level if they have an entry for each edge and not for each node. All else stays whole: `x`, `y`,
+`train_mask`. A relation of a `HeteroData` holds nothing about nodes, so there other names (`rating`, `train_mask`) are
+edge-level too, given an entry for each edge.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,7 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data.storage import EdgeStorage, NodeStorage
 
 from lsprune.adapters.base import Kept
+from lsprune.adapters.numeric_attribute import attribute_column
 from lsprune.adapters.pyg.edge_index import keep_edge_index
 from lsprune.adapters.pyg.link_labels import is_link_label, mark_pruned, warn_pruned_before_split
 from lsprune.adapters.pyg.tensors import (
@@ -47,6 +49,7 @@ from lsprune.graph import Graph
 
 Store = Any  # a BaseStorage of PyG: GlobalStorage (Data) or EdgeStorage (a relation of HeteroData)
 NODE_KEYS = ("x", "feat", "pos", "batch", "node_type", "n_id", "tf")  # where PyG looks for the number of nodes
+TIME_KEYS = ("t", "time", "timestamp")  # of a `Data`, entries of the nodes or of the edges, whichever they fit
 _CONNECTIVITY = ("edge_index", "adj_t", "adj")
 _WITHOUT_LENGTH = (str, bytes, int, float, type(None))
 
@@ -129,7 +132,7 @@ def node_count(store: Store) -> int | None:
     return int(store.num_nodes) if stated or sized or "adj_t" in store else None
 
 
-def is_edge_level(store: Store, key: str) -> bool:
+def is_edge_level(store: Store, key: str, columns: Sequence[str] = ()) -> bool:
     """Return whether a mask over the edges applies to this entry; by name, see the top of this module."""
     if key in ("e_id", "e_id_batch", "edge_index_batch"):  # _batch: which graph each entry is from (follow_batch)
         return True
@@ -138,25 +141,87 @@ def is_edge_level(store: Store, key: str) -> bool:
     if key.startswith("edge_"):
         return True
     relation = isinstance(store, EdgeStorage) and not isinstance(store, NodeStorage)
-    return relation and _length(store[key], _edge_dim(store, key)) == edge_count(store)
+    if not relation and key not in (*TIME_KEYS, *columns):
+        return False
+    fits_edges = _length(store[key], _edge_dim(store, key)) == edge_count(store)
+    return fits_edges and (relation or edge_count(store) != _nodes(store))
 
 
-def edge_keys(store: Store) -> list[str]:
+def edge_keys(store: Store, columns: Sequence[str] = ()) -> list[str]:
     """Return the names of the edge-level entries, without the connectivity."""
-    return [key for key in store if is_edge_level(store, key)]
+    return [key for key in store if is_edge_level(store, key, columns)]
 
 
-def keep_edges(store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = None) -> None:
+def _nodes(store: Store) -> int:
+    """Return the number of nodes of a `Data`; from its edges, if nothing states it."""
+    count = node_count(store)
+    if count is None:
+        edges = store["edge_index"]
+        count = int(edges.max()) + 1 if edges.numel() else 0
+    return count
+
+
+def with_columns(graph: Graph, store: Store, nodes: Sequence[Store | None], columns: Sequence[str]) -> Graph:
+    """Return the graph with the entries that are asked for by name: of the edges, of the nodes of either end, or both.
+
+    Args:
+        store: the one with the edges. nodes: the stores of sources and targets; those of a `Data` are all the same.
+    """
+    one_store = any(other is store for other in nodes)
+    edge_columns: dict[str, Any] = {}
+    node_columns: dict[str, Any] = {}
+    for name in columns:
+        if one_store and name in store:
+            item = _item(graph, store, name)
+            (edge_columns if item == "edge" else node_columns)[name] = _column(store[name], name)
+            continue
+        if name in store:
+            edge_columns[name] = _column(store[name], name)
+        ends = [_column(other[name], name) if other is not None and name in other else None for other in nodes]
+        if any(end is not None for end in ends):
+            node_columns[name] = tuple(ends) if graph.bipartite else ends[0]
+    there = dict.fromkeys(key for other in (store, *nodes) if other is not None for key in other)
+    return graph.with_columns(edge_columns, node_columns, tuple(there))
+
+
+def _item(graph: Graph, store: Store, name: str) -> str:
+    """Return whether an entry of a `Data` is of its edges or of its nodes; raise GraphError if that is not clear."""
+    if is_edge_level(store, name, (name,)):
+        return "edge"
+    length = _length(store[name], _edge_dim(store, name))
+    if length != graph.num_nodes:
+        counts = f"{graph.num_edges} edges or of the {graph.num_nodes} nodes"
+        raise GraphError(f"{name} must have an entry for each of the {counts}, got {length}")
+    if length == graph.num_edges and "node" not in name:
+        raise GraphError(
+            f"{name} has {length} entries, and there are as many edges as nodes: call it edge_{name} if it belongs to "
+            f"the edges, node_{name} if it belongs to the nodes"
+        )
+    return "node"
+
+
+def _column(values: Any, name: str) -> Any:
+    """Return an entry as an array, whole numbers as they are."""
+    if isinstance(values, Tensor):
+        if values.layout != torch.strided:
+            raise GraphError(f"column {name!r} must be a dense tensor, got {values.layout}")
+        return view(values)
+    return attribute_column(list(values), name) if isinstance(values, (list, tuple)) else values
+
+
+def keep_edges(
+    store: Store, kept: Kept, *, ready: Mapping[str, Any] | None = None, columns: Sequence[str] = ()
+) -> None:
     """Remove the edges that are not kept from all edge-level entries of the store, which must be our copy.
 
     `ready` has the new values of entries that are not stored edge by edge, as in a batch.
     """
     key, mask, new = connectivity(store), mask_of(kept), dict(ready or {})
     assert mask.shape == (edge_count(store),), "the mask was made for another graph"
-    for name in edge_keys(store):
+    for name in edge_keys(store, columns):
         if name not in new:
             new[name] = keep_entry(name, store[name], mask, _edge_dim(store, name))
-    new.update(_keep_counts(store, mask))
+    new.update(_keep_counts(store, mask, columns))
     if key == "adj_t":
         new[key] = keep_sparse(store[key], kept, mask)
     else:
@@ -204,12 +269,12 @@ def _edge_dim(store: Store, key: str) -> int:
     return dim if isinstance(dim, int) else 0
 
 
-def _keep_counts(store: Store, mask: Mask) -> dict[str, Any]:
+def _keep_counts(store: Store, mask: Mask, columns: Sequence[str] = ()) -> dict[str, Any]:
     """Return the counts of edges that a store may hold, for the kept edges: in all, per hop, up to each graph."""
     counts: dict[str, Any] = {}
     for key in (key for key in store if key.endswith("_ptr")):  # from follow_batch
         entry = key.removesuffix("_ptr")
-        if entry == "edge_index" or (entry in store and is_edge_level(store, entry)):
+        if entry == "edge_index" or (entry in store and is_edge_level(store, entry, columns)):
             counts[key] = kept_before(mask, store[key])
     if isinstance(store.get("num_edges"), int):
         counts["num_edges"] = mask.count if isinstance(mask, DeviceMask) else int(np.count_nonzero(mask))

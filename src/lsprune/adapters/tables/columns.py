@@ -11,6 +11,7 @@ import numpy as np
 
 from lsprune.adapters.base import libraries
 from lsprune.errors import GraphError
+from lsprune.files.arrow_columns import date_unit, whole_dates
 from lsprune.graph import Array
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
@@ -123,6 +124,17 @@ def numbers(column: Any, name: Any) -> Array:
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise GraphError(f"column {name!r} must be numbers, got {kind}")
     return np.asarray(column.to_numpy())
+
+
+def numbers_or_dates(column: Any, name: Any) -> Array:
+    """Return one number or date of each row, exactly: dates in their own unit, those with a time zone in UTC."""
+    if not isinstance(column, np.ndarray) and (unit := date_unit(column.type)):
+        refuse_missing(column, name)
+        return whole_dates(column, unit)
+    values = numbers(column, name)
+    if values.ndim != 1:
+        raise GraphError(f"column {name!r} must hold one number in each row, got lists")
+    return values
 
 
 def _rows_of_lists(column: Any, name: Any) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lsprune.adapters.base import Adapter, Kept, Key
 from lsprune.adapters.given_features import host_rows
-from lsprune.adapters.tables.columns import Table, library_of, numbers
+from lsprune.adapters.tables.columns import Table, library_of, numbers, numbers_or_dates
 from lsprune.adapters.tables.node_ids import NumberedNodes, number_nodes
 from lsprune.errors import FormatError, GraphError
 from lsprune.files.columns import choose_ends, stack
@@ -65,15 +65,17 @@ class TableAdapter(Adapter):
         table = self._table = Table.of(data)
         ends = self._ends(table)
         columns = {name: table.column(name) for name in ends}
-        nodes, x = self._nodes(columns)
+        nodes, x, of_nodes = self._nodes(columns)
         source, target = (nodes.numbers[0], nodes.numbers[1 if ends[0] != ends[1] else 0])
         graph = Graph.from_edges(
             (source, target), num_nodes=nodes.count, x=x,
             edge_attr=stack([numbers(table.column(name), name) for name in self.edge_attr]),
         )  # fmt: skip
-        named = {name: _one_number(numbers(table.column(name), name), name) for name in self.columns}
+        asked = [name for name in self.columns if name in table.names or name not in of_nodes]
+        named = {name: numbers_or_dates(table.column(name), name) for name in asked}
         ids = None if nodes.ids is None else (nodes.ids, nodes.ids)
-        return {None: replace(graph, ids=ids, edge_columns=named)}
+        pairs = {name: (rows, rows) for name, rows in of_nodes.items()}
+        return {None: replace(graph, ids=ids, edge_columns=named, node_columns=pairs)}
 
     def rebuild(self, data: Any, kept: Mapping[Key, Kept]) -> Any:
         """Return a table of the same kind with the rows that are kept."""
@@ -95,10 +97,13 @@ class TableAdapter(Adapter):
         except FormatError as error:
             raise GraphError(f"{error}; name them with source= and target=") from None
 
-    def _nodes(self, columns: dict[Any, Any]) -> tuple[NumberedNodes, Any]:
-        """Return the nodes and their attributes: rows of an array by number, or rows of a table by its ids."""
+    def _nodes(self, columns: dict[Any, Any]) -> tuple[NumberedNodes, Any, dict[str, Array]]:
+        """Return the nodes, their attributes and the columns of nodes that are asked for by name.
+
+        Attributes are rows of an array by number, or rows of a table by its ids.
+        """
         if self.features is None:
-            return number_nodes(columns), None
+            return number_nodes(columns), None, {}
         if not library_of(self.features):
             nodes = number_nodes(columns)
             rows = host_rows(self.features)
@@ -107,10 +112,10 @@ class TableAdapter(Adapter):
                 raise GraphError(f"features must be {kinds} where ids are not numbers 0..N-1")
             if rows.shape[0] < nodes.count:
                 raise GraphError(f"features must have {nodes.count} rows or more, one for each id, got {rows.shape[0]}")
-            return replace(nodes, count=int(rows.shape[0])), rows
+            return replace(nodes, count=int(rows.shape[0])), rows, {}
         return self._nodes_of_table(columns, Table.of(self.features))
 
-    def _nodes_of_table(self, columns: dict[Any, Any], table: Table) -> tuple[NumberedNodes, Any]:
+    def _nodes_of_table(self, columns: dict[Any, Any], table: Table) -> tuple[NumberedNodes, Any, dict[str, Array]]:
         own = next((name for name in ID_NAMES if name in table.names), None)
         if own is None:
             raise GraphError(f"features must have a column of ids ({', '.join(ID_NAMES)}), got {table.names[:12]}")
@@ -128,13 +133,9 @@ class TableAdapter(Adapter):
             )
         if (missing := np.flatnonzero(used & (row_of < 0))).size:
             raise GraphError(f"features must have a row for each id, got none for {nodes.value(int(missing[0]))!r}")
-        rows = stack([numbers(table.column(name), name) for name in table.names if name != own])
-        if rows is None:
+        asked = [name for name in self.columns if name in table.names and name != own]
+        named = {name: numbers_or_dates(table.column(name), name)[row_of] for name in asked}
+        rows = stack([numbers(table.column(name), name) for name in table.names if name not in (own, *asked)])
+        if rows is None and not named:
             raise GraphError("features must have columns besides the ids, got none")
-        return nodes, rows[row_of]
-
-
-def _one_number(values: Array, name: Any) -> Array:
-    if values.ndim != 1:
-        raise GraphError(f"column {name!r} must hold one number in each row, got lists")
-    return values
+        return nodes, None if rows is None else rows[row_of], named
