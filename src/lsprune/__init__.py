@@ -34,7 +34,7 @@ from lsprune.hashing import (
     Threshold,
 )
 from lsprune.plugins import register
-from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, load, pruner
+from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, SharedBudget, load, pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
 
@@ -44,7 +44,7 @@ __all__ = [
     "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError", "Graph",
     "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LocalRandom", "LspruneError",
     "LspruneWarning",
-    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "Signs",
-    "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
+    "MissingDependency", "NoEdges", "OptionError", "PaperLSP", "Product", "Projection", "Random", "SharedBudget",
+    "Signs", "Similarity", "Structure", "SymmetryWarning", "Threshold", "__version__", "choose", "explain", "load",
     "mask", "prune", "pruner", "register",
 ]  # fmt: skip
