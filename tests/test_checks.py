@@ -13,7 +13,17 @@ import scipy.sparse as sp
 
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, Timed, prune
-from lsprune.checks import check_count, check_number, check_sparse, count_of, set_number, set_whole, shown, to_csr
+from lsprune.checks import (
+    check_count,
+    check_number,
+    check_pruner,
+    check_sparse,
+    count_of,
+    set_number,
+    set_whole,
+    shown,
+    to_csr,
+)
 from lsprune.hashing import Both, Signs
 from lsprune.pruners import PaperLSP, from_dict
 from lsprune.weights import WEIGHTS, Degree
@@ -342,3 +352,10 @@ def test_a_family_in_a_family_is_a_family():
     for value in ODD[:-2]:
         with pytest.raises(OptionError, match="edge must be a hash family such as"):
             Both(edge=value)
+
+
+def test_a_pruner_is_an_object_that_makes_masks():
+    check_pruner(LSP(k=1))
+    for value in (LSP, "lsp", None, {"a": LSP(k=1)}):
+        with pytest.raises(OptionError, match="pruner must be a pruner such as"):
+            check_pruner(value)

@@ -35,7 +35,7 @@ from lsprune.hashing import (
     Threshold,
 )
 from lsprune.plugins import register
-from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, Timed, load, pruner
+from lsprune.pruners import LSP, PRUNERS, FittedLSP, Guarded, PaperLSP, SharedBudget, Timed, load, pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.selection.per_node import PerNode
 from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, Similarity
@@ -45,6 +45,6 @@ __all__ = [
     "Codebook", "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError",
     "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LinkSplitWarning",
     "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError", "PaperLSP",
-    "PerNode", "Product", "Projection", "Random", "Signs", "Similarity", "Structure", "SymmetryWarning", "Threshold",
-    "Timed", "__version__", "choose", "explain", "load", "mask", "prune", "pruner", "register",
+    "PerNode", "Product", "Projection", "Random", "SharedBudget", "Signs", "Similarity", "Structure", "SymmetryWarning",
+    "Threshold", "Timed", "__version__", "choose", "explain", "load", "mask", "prune", "pruner", "register",
 ]  # fmt: skip

@@ -22,7 +22,7 @@ from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import Pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.pruners.placement import own_arrays, where_it_is
-from lsprune.pruners.relations import Plan, relation_factors, relation_masks
+from lsprune.pruners.relations import Plan, pruners_of, relation_factors, relation_masks
 
 
 def prune(
@@ -47,7 +47,8 @@ def prune(
             `TemporalData`, list of `Data` (one by one if they have links to be predicted: those of `RandomLinkSplit`),
             `InMemoryDataset`, `EdgeIndex`, a torch tensor; or a table with a row for each edge: a pandas or Polars
             frame, a PyArrow table or dataset, a DuckDB relation.
-        pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned).
+        pruner: a pruner; for `HeteroData` also a mapping from edge type to pruner (other relations are not pruned), or
+            a `SharedBudget` for all relations together.
         source, target: of a table, the columns with the ids of both ends: whole numbers, text, bytes, dates, categories
             or any hashable objects. Default: source and target, src and dst, s and t, or from and to.
         edge_attr: of a table, the columns that are attributes of edges.
@@ -71,7 +72,7 @@ def prune(
     >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
     (2, 2)
     """
-    pruners = list(pruner.values()) if isinstance(pruner, Mapping) else [pruner]
+    pruners = pruners_of(pruner)
     _check_rescale(rescale, pruners)
     named = [name for one in pruners if isinstance(one, Pruner) for name in one.needs.edge_columns]
     adapter = adapters.find(data).configured(
@@ -103,7 +104,7 @@ def prune(
 
 def mask(
     data: Any,
-    pruner: Pruner,
+    pruner: Plan,
     *,
     source: Any = None,
     target: Any = None,
@@ -117,7 +118,7 @@ def mask(
     The arguments are those of `prune`.
     """
     told = {"source": source, "target": target, "edge_attr": edge_attr, "features": features}
-    if all(value is None for value in told.values()):
+    if isinstance(pruner, Pruner) and all(value is None for value in told.values()):
         return pruner.mask(data, threads=threads, executor=executor)
     return prune(data, pruner, **told, return_mask=True, threads=threads, executor=executor)[1]
 

@@ -265,3 +265,9 @@ def check_flag(name: str, value: Any) -> None:
     """Raise OptionError unless the value is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise OptionError(f"{name} must be True or False, got {shown(value)}")
+
+
+def check_pruner(value: Any) -> None:
+    """Raise OptionError unless the value is a pruner: an object, not its class, that makes masks."""
+    if isinstance(value, type) or not hasattr(value, "mask_graph"):
+        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {value!r}")

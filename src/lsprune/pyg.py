@@ -32,7 +32,7 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     messages pass along are pruned, and the links to be predicted stay as they are.
 
     Args:
-        pruner: a pruner, or a mapping from relation to pruner for `HeteroData`.
+        pruner: a pruner; for `HeteroData` also a mapping from relation to pruner, or a `SharedBudget`.
         e_id: put the positions of the kept edges on the result as `e_id`.
         rescale: weight the kept edges so that sums over neighbours keep their size: True or "unbiased", see `prune`.
         reverse: for `HeteroData`, the reverse of a relation where it is not named `rev_` + its name.

@@ -1,4 +1,4 @@
-"""Pruners: the contract, LSP and its presets, `Guarded` and `Timed`, and all of them by name."""
+"""Pruners: the contract, LSP and its presets, `Guarded`, `Timed`, `SharedBudget`, and all pruners by name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from lsprune.pruners.fitted import FittedLSP
 from lsprune.pruners.guarded import Guarded
 from lsprune.pruners.presets import PaperLSP
 from lsprune.pruners.registry import PRUNERS, from_dict, load, pruner
+from lsprune.pruners.shared_budget import SharedBudget
 from lsprune.pruners.timed import Timed
 
 __all__ = [
     "LSP", "PRUNERS", "BudgetedPruner", "FittedLSP", "Guarded", "LocalPruner", "PaperLSP", "PerOwner", "Pruner",
-    "Timed", "from_dict", "load", "pruner",
+    "SharedBudget", "Timed", "from_dict", "load", "pruner",
 ]  # fmt: skip

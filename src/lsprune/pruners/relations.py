@@ -11,18 +11,20 @@ import numpy as np
 
 from lsprune.adapters.arrays import cut_edges
 from lsprune.adapters.base import Key
+from lsprune.checks import check_pruner
 from lsprune.errors import GraphError, OptionError, SymmetryWarning, warn
 from lsprune.graph import Array, Graph, other_side
 from lsprune.kernels import Runtime, plain
 from lsprune.numeric.random_numbers import is_tensor
+from lsprune.pruners.shared_budget import SharedBudget
 from lsprune.selection.mask import Outcome
 from lsprune.selection.rescale import owner_factors
 
 if TYPE_CHECKING:
     from lsprune.pruners.contract import Pruner
 
-# One pruner, or one for each relation.
-Plan: TypeAlias = "Pruner | Mapping[Any, Pruner]"
+# One pruner, or one for each relation, with budgets of their own or one that they share.
+Plan: TypeAlias = "Pruner | Mapping[Any, Pruner] | SharedBudget"
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,32 +39,38 @@ class RelationMasks:
     turned: dict[Key, Key] = field(default_factory=dict)  # relations with the mask of another, turned round
 
 
-def relation_masks(
-    graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any], run: Runtime
-) -> RelationMasks:
+def pruners_of(plan: Plan) -> list[Pruner]:
+    """Return all pruners of a plan."""
+    if isinstance(plan, SharedBudget):
+        return plan.pruners()
+    return list(plan.values()) if isinstance(plan, Mapping) else [plan]
+
+
+def relation_masks(graphs: Mapping[Key, Graph], plan: Plan, reverse: Mapping[Any, Any], run: Runtime) -> RelationMasks:
     """Prune every relation that is to be pruned.
 
     Of a relation and its reverse, one is pruned and the other gets the transposed mask, with owners on the other side.
     """
+    shared = plan if isinstance(plan, SharedBudget) else None
+    pruner = plan.pruner if isinstance(plan, SharedBudget) else plan
     if set(graphs) == {None}:
         if isinstance(pruner, Mapping):
             raise OptionError("pruner must be a single pruner for a graph without relations, got a mapping")
+        pruner = shared.divided(graphs, {None: pruner}, {})[None] if shared else pruner
         outcome = checked_mask(graphs[None], pruner, run)
         of_pruner = (pruner.side, pruner.self_loops)
         kept: dict[Key, int | None] = {None: outcome.kept}
         return RelationMasks({None: outcome.mask}, {None: of_pruner}, outcome.isolated, kept, {None: pruner})
-    plan, partner = _plan(graphs, pruner, reverse)
-    masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in plan.items()}
-    rules = {key: (chosen.side, chosen.self_loops) for key, chosen in plan.items()}
-    turned: dict[Key, Key] = {}
-    for key in plan:
-        other = partner.get(key)
-        if other is not None and other not in plan:
-            masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
-            side, self_loops = rules[key]
-            rules[other] = (other_side(side), self_loops)
-            turned[other] = key
-    return RelationMasks(masks, rules, 0, {}, plan, turned)
+    pruners, partner = _plan(graphs, pruner, reverse)
+    turned = {partner[key]: key for key in pruners if key in partner and partner[key] not in pruners}
+    pruners = shared.divided(graphs, pruners, turned) if shared else pruners
+    masks = {key: checked_mask(graphs[key], chosen, run).mask for key, chosen in pruners.items()}
+    rules = {key: (chosen.side, chosen.self_loops) for key, chosen in pruners.items()}
+    for other, key in turned.items():
+        masks[other] = transposed(graphs[key], masks[key], graphs[other], f"{other!r} and {key!r}")
+        side, self_loops = rules[key]
+        rules[other] = (other_side(side), self_loops)
+    return RelationMasks(masks, rules, 0, {}, pruners, turned)
 
 
 def relation_factors(graphs: Mapping[Key, Graph], results: RelationMasks, rescale: Any, run: Runtime) -> dict[Key, Any]:
@@ -94,7 +102,7 @@ def _factors_of_owners(graphs: Mapping[Key, Graph], results: RelationMasks, key:
 
 
 def _plan(
-    graphs: Mapping[Key, Graph], pruner: Plan, reverse: Mapping[Any, Any]
+    graphs: Mapping[Key, Graph], pruner: Pruner | Mapping[Any, Pruner], reverse: Mapping[Any, Any]
 ) -> tuple[dict[Key, Pruner], dict[Any, Any]]:
     """Return which relation gets which pruner, and the reverse of each relation.
 
@@ -142,8 +150,7 @@ def _lexsort(second: Array, first: Array) -> Array:
 
 def checked_mask(graph: Graph, pruner: Pruner, run: Runtime) -> Outcome:
     """Prune one graph; warn if it is undirected and each direction of an edge was pruned by itself."""
-    if isinstance(pruner, type) or not hasattr(pruner, "mask_graph"):
-        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
+    check_pruner(pruner)
     outcome = pruner.mask_graph(graph, run)
     may_warn = not (_warned or pruner.symmetric or graph.undirected or graph.bipartite or _keeps_all(graph, outcome))
     if may_warn and is_undirected(graph, run):
