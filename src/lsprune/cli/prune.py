@@ -65,12 +65,13 @@ def prune_command(
 
 def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
     """Read, prune and write; return the report."""
+    from lsprune.adapters.tables.text_id_files import read_text_ids
     from lsprune.files import check_output, read_edges, write_edges
 
     check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
     with steps(3) as step:
         step(f"reading {source.name}")
-        edges = read_edges(source, **reading)
+        edges = read_text_ids(source, **reading) or read_edges(source, **reading)
         edges.check()
         step("pruning")
         mask, report = measured(edges.graph, pruner, threads)

@@ -120,7 +120,7 @@ def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: U
 
         files: EdgeFiles = open_arrays(path, paths, options)
     else:
-        tables = _open_tables(path, paths, names, suffix, options)
+        tables = open_tables(path, paths, names, suffix, options)
         refuse_copies(paths, tables.has_edges)
         files = tables
     check_two_kinds(options.bipartite, files.limits is not None)
@@ -159,12 +159,13 @@ def _load(path: Path, options: EdgeOptions, memory: MemoryBudget) -> LoadedEdges
         from lsprune.files.arrays import load_npz
 
         return load_npz(path, options, memory)
-    return _open_tables(path, [path], [""], suffix, options).load(memory)
+    return open_tables(path, [path], [""], suffix, options).load(memory)
 
 
-def _open_tables(
+def open_tables(
     path: Path, paths: Sequence[Path], names: Sequence[str], suffix: str, options: EdgeOptions
 ) -> ParquetFiles | TextFiles:
+    """Return the files of a table of edges, not read yet."""
     # Formats are imported when they are needed: `import lsprune` stays fast.
     options.refuse_arrays(path)
     if suffix == ".parquet":

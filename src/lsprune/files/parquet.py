@@ -12,7 +12,7 @@ import numpy as np
 from lsprune.errors import FormatError, OptionError
 from lsprune.files.arrow_columns import check_width, column_of, is_list, numbers
 from lsprune.files.columns import Place, choose_ends, rows_from, stack
-from lsprune.files.edge_files import EdgeFiles, Kept, LoadedEdges, Piece, Shard, split_nodes
+from lsprune.files.edge_files import Content, EdgeFiles, Kept, LoadedEdges, Piece, Shard, split_nodes
 from lsprune.files.edge_options import EdgeOptions
 from lsprune.files.edge_tables import TableContent
 from lsprune.files.memory_budget import MemoryBudget, show_size
@@ -83,6 +83,11 @@ class ParquetFiles(EdgeFiles):
                     check_width(attr, self.attr_shape, ", ".join(self._edge_attr), footer.path, place(0))
                 source, target = (batch.column(name) for name in self.names)
                 yield Piece(footer.path, footer.first + at, source, target, attr, place)
+
+    def load_table(self, memory: MemoryBudget) -> tuple[Content, Any]:
+        """Read the whole table, with ids of any kind."""
+        table = read_table(self.footers[0], memory)
+        return TableContent(table, self.names), table
 
     def load(self, memory: MemoryBudget) -> LoadedEdges:
         """Read the whole table: faster than by batches where it fits."""

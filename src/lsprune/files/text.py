@@ -21,7 +21,7 @@ from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import first_line, numbers
 from lsprune.files.columns import need, stack
 from lsprune.files.compression import packed
-from lsprune.files.edge_files import EdgeFiles, Kept, LoadedEdges, Piece, Shard, check_rows, split_nodes
+from lsprune.files.edge_files import Content, EdgeFiles, Kept, LoadedEdges, Piece, Shard, check_rows, split_nodes
 from lsprune.files.edge_options import EdgeOptions
 from lsprune.files.edge_tables import write_table
 from lsprune.files.ids import MAP_IDS
@@ -116,6 +116,11 @@ class TextFiles(EdgeFiles):
                 yield replace(piece, source=_trimmed(piece.source), target=_trimmed(piece.target)) if spelled else piece
                 first += len(lines)
 
+    def load_table(self, memory: MemoryBudget) -> tuple[Content, Any]:
+        """Read all lines, and return them as a table too, with ids as strings."""
+        content = TextContent(self._layouts[0], tuple(self._lines(0, _LOAD_BYTES, memory)), spelled=True)
+        return content, content.table()
+
     def load(self, memory: MemoryBudget) -> LoadedEdges:
         """Read all blocks, and keep their lines to write them back."""
         import pyarrow as pa
@@ -185,10 +190,11 @@ class TextFiles(EdgeFiles):
 
 @dataclass(frozen=True, eq=False)
 class TextContent:
-    """All lines of a text file."""
+    """All lines of a text file; with `spelled`, ids are strings."""
 
     layout: Layout
     blocks: tuple[Lines, ...]
+    spelled: bool = False
 
     def check(self, nodes: tuple[int, ...]) -> None:
         """Do nothing: every column belongs to the edges."""
@@ -217,7 +223,7 @@ class TextContent:
         if uncompressed(suffix) != self.layout.suffix:
             import pyarrow as pa
 
-            write_table(handle, suffix, self._table().filter(pa.array(mask)), self.layout.ends)
+            write_table(handle, suffix, self.table().filter(pa.array(mask)), self.layout.ends)
             return
         borders = self._borders()
         masks = (mask[lo : lo + len(lines)] for lo, lines in zip(borders, self.blocks, strict=False))
@@ -232,15 +238,19 @@ class TextContent:
     def _borders(self) -> list[int]:
         return list(accumulate((len(lines) for lines in self.blocks), initial=0))
 
-    def _table(self) -> pa.Table:
+    def table(self) -> pa.Table:
+        """Return all lines as rows of a table."""
         import pyarrow as pa
 
         body, types = b"".join(lines.body() for lines in self.blocks), dict.fromkeys(self.layout.columns)
-        ends = dict.fromkeys(self.layout.ends, pa.int64())
+        ends = dict.fromkeys(self.layout.ends, pa.string() if self.spelled else pa.int64())
         try:
-            return parse_lines(body, self.layout, types | ends)
+            table = parse_lines(body, self.layout, types | ends)
         except pa.ArrowInvalid:  # a type guessed from the first lines does not hold further on
-            return parse_lines(body, self.layout, dict.fromkeys(types, pa.string()) | ends)
+            table = parse_lines(body, self.layout, dict.fromkeys(types, pa.string()) | ends)
+        for name in self.layout.ends if self.spelled else ():
+            table = table.set_column(table.column_names.index(name), name, _trimmed(table[name]))
+        return table
 
 
 def write_lines(handle: BinaryIO, suffix: str, header: bytes, bodies: Iterable[bytes]) -> None:

@@ -1,0 +1,109 @@
+"""Edges in files with ids that are text: the same rows as from the table in memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from pyarrow import csv, parquet  # noqa: E402
+from typer.testing import CliRunner  # noqa: E402
+
+from lsprune import LSP, FormatError, GraphError, OptionError, prune  # noqa: E402
+from lsprune.adapters.tables.text_id_files import read_text_ids  # noqa: E402
+from lsprune.baselines import TopWeight  # noqa: E402
+from lsprune.cli import app  # noqa: E402
+
+
+def edges(seed: int = 0, rows: int = 300):
+    """A table of edges between people."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"person {i}" for i in range(30)])
+    ends = (names[rng.integers(0, 30, rows)] for _ in range(2))
+    return pa.table({"src": next(ends), "dst": next(ends), "weight": rng.random(rows), "note": names[:1].repeat(rows)})
+
+
+def people():
+    """A table of nodes, in another order, with one that has no edges."""
+    rng = np.random.default_rng(1)
+    ids = [f"person {i}" for i in rng.permutation(31)]
+    return pa.table({"id": ids, "a": rng.normal(size=31), "b": rng.normal(size=31)})
+
+
+def write(path: Path, table) -> Path:
+    parquet.write_table(table, path) if path.suffix == ".parquet" else csv.write_csv(table, path)
+    return path
+
+
+def run(*words: object) -> dict:
+    result = CliRunner().invoke(app, ["prune", *map(str, words), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_the_command_keeps_the_rows_of_the_table_in_memory(tmp_path, suffix):
+    path, out = write(tmp_path / f"in{suffix}", edges()), tmp_path / f"out{suffix}"
+    report = run(path, out, "--pruner", "top-weight", "--set", "column=weight", "--k", "2")
+    expected = prune(edges(), TopWeight(k=2, column="weight"))
+    found = parquet.read_table(out) if suffix == ".parquet" else csv.read_csv(out)
+    assert found.to_pydict() == expected.to_pydict()
+    assert report["kept"] == expected.num_rows
+
+
+def test_the_order_of_rows_does_not_matter(tmp_path):
+    order = np.random.default_rng(3).permutation(300)
+    kept = []
+    for name, table in (("one", edges()), ("two", edges().take(pa.array(order)))):
+        out = tmp_path / f"{name}-out.parquet"
+        run(write(tmp_path / f"{name}.parquet", table), out, "--pruner", "local-random", "--k", "3")
+        kept.append(sorted(map(str, parquet.read_table(out, columns=["src", "dst"]).to_pylist())))
+    assert kept[0] == kept[1]
+
+
+def test_features_are_joined_by_id(tmp_path):
+    path, nodes, out = tmp_path / "in.parquet", tmp_path / "people.parquet", tmp_path / "out.parquet"
+    write(path, edges()), write(nodes, people())
+    run(path, out, "--features", nodes, "--k", "3")
+    assert parquet.read_table(out).to_pydict() == prune(edges(), LSP(k=3), features=people()).to_pydict()
+    run(path, out, "--features", nodes, "--x", "b", "--edge-attr", "weight", "--k", "3")
+    expected = prune(edges(), LSP(k=3), features=people().select(["id", "b"]), edge_attr=["weight"])
+    assert parquet.read_table(out).to_pydict() == expected.to_pydict()
+
+
+def test_text_becomes_parquet(tmp_path):
+    path, out = write(tmp_path / "in.csv", edges()), tmp_path / "out.parquet"
+    run(path, out, "--pruner", "local-random", "--k", "2")
+    assert parquet.read_table(out)["src"][0].as_py().startswith("person ")
+
+
+def test_whole_numbers_are_read_as_before(tmp_path):
+    whole = (
+        edges().set_column(0, "src", pa.array(np.arange(300) % 7)).set_column(1, "dst", pa.array(np.arange(300) % 5))
+    )
+    for suffix in (".parquet", ".csv"):
+        assert read_text_ids(write(tmp_path / f"in{suffix}", whole)) is None
+    np.savez(tmp_path / "in.npz", edge_index=np.zeros((2, 3), int))
+    assert read_text_ids(tmp_path / "in.npz") is None
+
+
+def test_bad_input_is_one_clear_error(tmp_path):
+    path, nodes = write(tmp_path / "in.parquet", edges()), tmp_path / "people.parquet"
+    with pytest.raises(OptionError, match="bipartite must not be given .* not whole numbers; --stream --map-ids"):
+        read_text_ids(path, bipartite=True)
+    write(nodes, people().drop(["id"]))
+    with pytest.raises(FormatError, match=r"people.parquet: must have a column of ids \(id, node_id, node\)"):
+        read_text_ids(path, features=nodes)
+    write(nodes, people().slice(0, 5))
+    with pytest.raises(GraphError, match="in.parquet: features must have a row for each id, got none for 'person"):
+        read_text_ids(path, features=nodes)
+    missing = edges().set_column(0, "src", pa.array([None, *edges()["src"].to_pylist()[1:]]))
+    with pytest.raises(GraphError, match="column 'src', row 0: a value is missing"):
+        read_text_ids(write(tmp_path / "null.parquet", missing))
+    mixed = edges().set_column(1, "dst", pa.array(np.arange(300)))
+    with pytest.raises(GraphError, match="must be of one kind: src has string, dst has int64"):
+        read_text_ids(write(tmp_path / "mixed.parquet", mixed))
