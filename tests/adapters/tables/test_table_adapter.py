@@ -130,6 +130,15 @@ def test_the_same_ids_choose_the_same_edges_in_any_type():
     assert np.array_equal(whole[0], LocalRandom(k=2).mask(np.stack([SOURCE, TARGET]))) and np.array_equal(*whole)
 
 
+def test_tuples_are_ids_and_lists_are_not():
+    pd = pytest.importorskip("pandas")
+    pairs = [(1, 2), (2, 3), (1, 1)]
+    frame = pd.DataFrame({"src": pairs, "dst": [(9, 9)] * 3, "w": [1.0, 3.0, 2.0]})
+    assert prune(frame, TopWeight(k=1, column="w"))["src"].tolist() == [(2, 3)]
+    with pytest.raises(GraphError, match="column 'src' must hold ids, got list"):
+        prune(frame.assign(src=list(map(list, pairs))), TopWeight(k=1, column="w"))
+
+
 def test_any_hashable_objects_are_ids():
     pandas = pytest.importorskip("pandas")
     names = [(i, "a") if i % 2 else f"node {i}" for i in range(40)]

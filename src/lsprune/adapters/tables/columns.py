@@ -67,6 +67,8 @@ class Table:
                 values = pa.array(self.rows[name], from_pandas=True)
             except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
                 return self.rows[name].to_numpy(object)
+            if pa.types.is_nested(values.type) and isinstance(self.rows[name].iloc[0], tuple):
+                return self.rows[name].to_numpy(object)  # tuples may be ids; Arrow would make lists of them
         else:
             values = self.rows[name].to_arrow() if self.library == "polars" else self.rows.column(name)
         return decoded(values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values]))
