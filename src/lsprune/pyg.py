@@ -74,9 +74,10 @@ def _warn_if_links_are_split_later() -> None:
     frame = inspect.currentframe()
     while frame is not None:
         if frame.f_code is Compose.forward.__code__:
-            running, transforms = frame.f_locals["transform"], frame.f_locals["self"].transforms
-            place = next(place for place, transform in enumerate(transforms) if transform is running)
-            if _splits_links(transforms[place + 1 :]):
+            running = frame.f_locals.get("transform")  # a name of PyG's own: without it there is no warning
+            transforms = list(getattr(frame.f_locals.get("self"), "transforms", ()))
+            places = [place for place, transform in enumerate(transforms) if transform is running]
+            if places and _splits_links(transforms[places[0] + 1 :]):
                 warn(f"Prune stands before RandomLinkSplit: {SPLIT_FIRST}", LinkSplitWarning)
                 return
         frame = frame.f_back
