@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.errors import OptionError
+from lsprune.files.text_numbers import TextNumbers
 from lsprune.graph import Array
 from lsprune.kernels import Runtime
 
 _CHUNK_ROWS = 1 << 20  # ids that are listed at a time
-_MIN_SLOTS = 1 << 4
-_MAX_STRINGS = (1 << 32) - 2  # a slot of the hash table has 32 bits for a number
 
 
 class Numbering(ABC):
@@ -57,80 +55,35 @@ class Numbering(ABC):
 
 
 class StringNumbering(Numbering):
-    """Numbers of strings, in a hash table; the strings are kept side by side in one array."""
+    """Numbers of strings, in a hash table."""
 
     def __init__(self, kind: Any, runtime: Runtime | None = None) -> None:
-        self.kind, self._module = kind, (runtime or Runtime()).module
-        self._count = 0
-        self._slots = np.zeros(_MIN_SLOTS, np.uint64)
-        self._starts, self._store = np.zeros(2, np.int64), np.zeros(1, np.uint8)
+        self.kind, self._texts = kind, TextNumbers(runtime)
 
     def add(self, ids: Any) -> None:
         """Number new strings."""
-        self.number(ids)
+        self._texts.number(ids)
 
     def number(self, *columns: Any) -> tuple[Array, ...]:
         """Number new strings, row by row; return the numbers of each column."""
-        texts = tuple(map(_bytes_of, columns))
-        rows = len(columns) * len(columns[0])
-        self._make_room(rows, sum(int(offsets[-1] - offsets[0]) for offsets, _ in texts))
-        out = tuple(np.empty(len(column), np.int64) for column in columns)
-        self._count = self._module.number_texts(texts, self._slots, self._starts, self._store, self._count, out, True)
-        return out
-
-    def _make_room(self, rows: int, size: int) -> None:
-        """Make room for so many more strings, and so many bytes in them."""
-        texts, used = self._count + rows, int(self._starts[self._count])
-        if texts >= _MAX_STRINGS:
-            raise OptionError(f"there must be at most {_MAX_STRINGS:,} distinct ids that are text")
-        for name, needed in (("_starts", texts + 2), ("_store", used + size + 1)):
-            array = getattr(self, name)
-            if needed > array.shape[0]:
-                array.resize(max(needed, array.shape[0] * 3 // 2), refcheck=False)
-        if 2 * texts > self._slots.shape[0]:
-            self._slots = np.zeros(1 << int(2 * texts - 1).bit_length(), np.uint64)
-            self._module.hash_texts(self._starts, self._store, self._count, self._slots)
+        return self._texts.number(*columns)
 
     def find(self, ids: Any) -> Array | None:
         """Return the numbers of strings."""
-        numbers = np.empty(len(ids), np.int64)
-        if len(ids):
-            self._module.number_texts(
-                (_bytes_of(ids),), self._slots, self._starts, self._store, self._count, (numbers,), False
-            )
+        numbers = self._texts.find(ids)
         return None if numbers.size and numbers.min() < 0 else numbers
 
     def chunks(self) -> Iterator[Any]:
         """Yield the strings in the order of their numbers."""
-        import pyarrow as pa
-
-        for lo in range(0, self._count, _CHUNK_ROWS):
-            starts = self._starts[lo : min(lo + _CHUNK_ROWS, self._count) + 1]
-            text = self._store[starts[0] : starts[-1]]
-            buffers = [None, pa.py_buffer(starts - starts[0]), pa.py_buffer(text.tobytes())]
-            yield pa.Array.from_buffers(pa.large_binary(), starts.shape[0] - 1, buffers).cast(self.kind)
+        for lo in range(0, len(self), _CHUNK_ROWS):
+            yield self._texts.texts(lo, min(lo + _CHUNK_ROWS, len(self))).cast(self.kind)
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._texts)
 
     def memory(self) -> int:
-        """Return the bytes of text and of where each begins, with room, and of a table that is copied when it is full.
-
-        Room for the ids of one batch, which may all be new, comes with the batch.
-        """
-        slots = 1 << max(2 * self._count - 1, _MIN_SLOTS - 1).bit_length()
-        return 2 * (int(self._starts[self._count]) + 8 * self._count) + 3 * 8 * slots
-
-
-def _bytes_of(column: Any) -> tuple[Array, Array]:
-    """Return (offsets, bytes) of an Arrow column of strings or bytes."""
-    import pyarrow as pa
-
-    column = column.cast(pa.large_binary())
-    _, offsets, data = column.buffers()
-    starts = np.frombuffer(offsets, np.int64)[column.offset : column.offset + len(column) + 1]
-    empty = np.zeros(0, np.uint8)
-    return (starts if len(column) else np.zeros(1, np.int64)), empty if data is None else np.frombuffer(data, np.uint8)
+        """Return the bytes of the hash table and of the strings."""
+        return self._texts.memory()
 
 
 class IntegerNumbering(Numbering):

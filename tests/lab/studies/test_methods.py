@@ -23,7 +23,11 @@ def graph() -> Graph:
 def test_the_catalogue_has_the_papers_methods_and_every_baseline():
     assert set(PAPER) <= set(catalogue())
     pruners = {method.pruner["pruner"] for method in catalogue().values() if method.pruner}
-    others = {"guarded", "timed"} | {"top-weight", "disparity", "metric-backbone"}  # need another pruner, or edge weights
+    others = {"guarded", "timed"} | {
+        "top-weight",
+        "disparity",
+        "metric-backbone",
+    }  # need another pruner, or edge weights
     assert set(PRUNERS) - pruners == others
 
 

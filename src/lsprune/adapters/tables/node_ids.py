@@ -15,8 +15,11 @@ import numpy as np
 from lsprune.adapters.tables.columns import describe_kind, refuse_missing
 from lsprune.errors import GraphError
 from lsprune.files.ids import is_far
+from lsprune.files.text_numbers import TextNumbers
 from lsprune.graph import Array
 from lsprune.numeric.random_numbers import mix64
+
+_CHUNK_ROWS = 1 << 20  # ids that are numbered at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,15 +115,18 @@ def _number_integers(columns: list[Array], compact: bool) -> NumberedNodes:
 def _number_text(columns: list[Any]) -> NumberedNodes:
     import pyarrow as pa
 
-    text = [column.cast(pa.large_string() if _is_text(column.type) else _bytes_type(column.type)) for column in columns]
-    joined = pa.chunked_array([chunk for column in text for chunk in column.chunks], text[0].type)
-    encoded = joined.combine_chunks().dictionary_encode()
-    values = encoded.dictionary
+    kinds = [pa.large_string() if _is_text(column.type) else _bytes_type(column.type) for column in columns]
+    numbers, found = TextNumbers(), [np.empty(0, np.int64)]
+    for column, kind in zip(columns, kinds, strict=True):
+        for chunk in column.chunks:
+            for lo in range(0, len(chunk), _CHUNK_ROWS):
+                found += numbers.number(chunk[lo : lo + _CHUNK_ROWS].cast(kind))
+    values = numbers.texts(0, len(numbers)).cast(kinds[0])
     hashes = hash_bytes(values)
     order = np.argsort(hashes, kind="stable")
     rank = np.empty(order.shape[0], np.int64)
     rank[order] = np.arange(order.shape[0])
-    places = rank[encoded.indices.to_numpy(zero_copy_only=False)]
+    places = rank[np.concatenate(found)]
     return NumberedNodes(len(values), _cut(places, columns), hashes[order], values.take(pa.array(order)))
 
 
