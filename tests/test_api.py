@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphs import random_graph
-from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, prune
+from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, SharedBudget, prune
 from lsprune.api import explain, mask
 from lsprune.errors import IsolatedWarning
 from lsprune.kernels import runtime
@@ -94,3 +94,5 @@ def test_mask_and_explain_are_those_of_the_pruner():
     graph = random_graph(0)
     np.testing.assert_array_equal(mask(graph, LSP(k=2), threads=2), LSP(k=2).mask(graph))
     assert explain(graph, LSP(k=2), 3) == LSP(k=2).explain(graph, 3)
+    with pytest.raises(OptionError, match="pruner must be a pruner"):
+        explain(graph, SharedBudget(pruner=LSP(keep=0.5)), 3)

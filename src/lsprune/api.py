@@ -14,7 +14,7 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.adapters.base import Kept
-from lsprune.checks import check_choice
+from lsprune.checks import check_choice, check_pruner
 from lsprune.errors import IsolatedWarning, warn
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
@@ -125,6 +125,7 @@ def mask(
 
 def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None) -> Explanation:
     """Explain why each edge that `node` owns was kept or removed; print the result."""
+    check_pruner(pruner)
     return pruner.explain(data, node, threads=threads)
 
 

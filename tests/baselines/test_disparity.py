@@ -118,3 +118,8 @@ def test_graphs_without_weights_and_streams_are_refused():
     with pytest.raises(OptionError, match="exactly one of k"):
         Disparity()
     assert Disparity(keep=0.5).needs.scope == "graph"
+
+
+def test_sums_beyond_the_largest_float_are_no_surprise_either():
+    graph = Graph.from_edges(np.array([[0, 1, 2], [3, 3, 3]]), edge_weight=np.array([1e308, 1e308, 1.0]))
+    assert Disparity(keep=1).scores(graph).tolist() == [0.25, 0.25, 1]

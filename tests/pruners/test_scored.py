@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from graphs import owners_of, random_graph
-from lsprune import LSP, Graph, LocalRandom, NoEdges, OptionError, Random, Signs
+from lsprune import LSP, Graph, Guarded, LocalRandom, NoEdges, OptionError, Random, Signs
 from lsprune.baselines import Cosine, DSpar, EffectiveResistance, Jaccard, LocalDegree, LowDegree, TopWeight
 
 GRAPH = random_graph(11, nodes=20, edges=200, edge_dim=2)
@@ -73,3 +73,10 @@ def test_plain_data_names_ties_only_where_they_are_kept():
     assert "ties" not in TopWeight(k=2).to_dict()
     assert TopWeight.from_dict(TopWeight(k=2, ties="keep").to_dict()) == TopWeight(k=2, ties="keep")
     assert "all edges of an owner" in TopWeight(k=2, ties="keep").needs.reason
+
+
+def test_pruners_around_others_say_whom_to_ask():
+    with pytest.raises(OptionError, match="no scores of its own: ask the pruner within, TopWeight"):
+        Guarded(pruner=TopWeight(k=2, column=0), min_keep=1).scores(GRAPH)
+    with pytest.raises(OptionError, match="judges edges by hashes"):
+        LSP(k=1).scores(np.array([[0, 1], [1, 2]]))  # without attributes too

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from graphs import random_graph
-from lsprune import LSP, Graph, Guarded, LocalRandom, NoEdges, OptionError, Random, SharedBudget, mask, prune
+from lsprune import LSP, Graph, Guarded, LocalRandom, NoEdges, OptionError, Random, SharedBudget, Timed, mask, prune
 from lsprune.kernels import runtime
 from lsprune.pruners.relations import relation_masks
 from lsprune.pruners.shared_budget import Share, divide
@@ -242,3 +242,8 @@ def test_plans_can_be_compared_and_shown():
     plan = SharedBudget(pruner={LIKES: LSP(k=1)}, keep=np.float32(0.5), importance={LIKES: np.int64(2)})
     assert plan == SharedBudget(pruner={LIKES: LSP(k=1)}, keep=0.5, importance={LIKES: 2.0})
     assert repr(SharedBudget(pruner=LSP(k=2), keep=0.5)) == "SharedBudget(pruner=LSP(k=2), keep=0.5)"
+
+
+def test_pruners_that_rule_edges_out_are_refused():
+    with pytest.raises(OptionError, match="pruner must be one that may keep all edges, got Timed"):
+        SharedBudget(pruner=Timed(pruner=LSP(keep=0.3), until=3), keep=0.3)

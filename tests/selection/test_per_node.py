@@ -35,6 +35,10 @@ def test_a_share_is_the_decimal_number_it_is_written_as(share, degree):
     assert PerNode(share=share).of_degrees(np.array([degree]))[0] == exact
 
 
+def test_a_short_float_means_what_it_shows():
+    assert PerNode(share=np.float32(0.1)) == PerNode(share=0.1)
+
+
 def test_floats_do_not_round_a_share_up():
     assert math.ceil(0.07 * 100) == 8  # what floats say
     assert PerNode(share=0.07).of_degrees(np.array([100]))[0] == 7

@@ -94,7 +94,7 @@ class EdgeOptions:
 
     def __post_init__(self) -> None:
         for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x", "columns"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+            object.__setattr__(self, name, tuple(getattr(self, name) or ()))
         for name in ("features", "target_features"):
             path = getattr(self, name)
             object.__setattr__(self, name, None if path is None else Path(path))

@@ -275,6 +275,8 @@ class LSP(LocalPruner):
 
     def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
         """Return the weight of each edge, of which large ones are preferred; hashes alone are no scores."""
+        if self.weight is None:
+            raise OptionError(f"{self!r} has no scores: it judges edges by hashes; scores are those of weights=")
         return self.fit_graph(graph, runtime).edge_scores(graph, runtime)
 
     def _fit_hash(

@@ -43,7 +43,8 @@ class SharedBudget:
 
     Args:
         pruner: the pruner of all relations, or a mapping from edge type to pruner; relations that it does not name stay
-            whole and do not count. Budgets of these pruners are replaced by the part that their relation gets.
+            whole and do not count. Budgets of these pruners are replaced by the part that their relation gets. `Timed`
+            is refused, whose share is one of the edges that it allows. Promises of `Guarded` come before the budget.
         keep: the share of edges to keep, in (0, 1], over all relations. Default: `keep` of the pruner.
         by: "level": owners keep the same number of edges of every relation, so that a relation with few edges for each
             owner stays whole and a dense one is cut. "share": every relation keeps the same share of its edges.
@@ -67,6 +68,8 @@ class SharedBudget:
             check_pruner(pruner)
             if pruner.with_budget(keep=0.5) == pruner.with_budget(keep=0.25):
                 raise OptionError(f"pruner must be one with a budget (k or keep), got {pruner!r}")
+            if pruner.restricts:
+                raise OptionError(f"pruner must be one that may keep all edges, got {pruner!r}; cut the graph first")
         keep = getattr(self.pruner, "keep", None) if self.keep is None else self.keep
         if keep is None:
             raise OptionError(f"keep, the share of all edges to keep, must be given with {shown(self.pruner)}")

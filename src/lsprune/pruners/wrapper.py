@@ -9,7 +9,8 @@ from typing import Any, Self
 
 from lsprune.checks import short_repr, shown
 from lsprune.errors import OptionError
-from lsprune.graph import Array
+from lsprune.graph import Array, Graph
+from lsprune.kernels import Runtime
 from lsprune.pruners.contract import Pruner
 from lsprune.pruners.registry import from_dict
 from lsprune.selection.per_node import PerNode
@@ -45,6 +46,10 @@ class Wrapper(Pruner):
     def with_budget(self, *, k: int | None = None, keep: float | None = None, budget: PerNode | None = None) -> Self:
         """Return the same options on the pruner with another budget."""
         return dataclasses.replace(self, pruner=self.pruner.with_budget(k=k, keep=keep, budget=budget))
+
+    def edge_scores(self, graph: Graph, runtime: Runtime) -> Array:
+        """Raise OptionError: scores are those of the pruner within."""
+        raise OptionError(f"{self!r} has no scores of its own: ask the pruner within, {self.pruner!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options, with those of the pruner within."""

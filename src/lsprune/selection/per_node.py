@@ -28,7 +28,9 @@ class PerNode:
     Args:
         share: keep ceil(share * degree) edges, share in (0, 1]; 0.07 means 7/100, not the float next to it.
         exponent: keep ceil(degree ** exponent) edges, exponent in [0, 1], as local sparsification does (L-Spar).
-        counts: keep as many as this array says, one whole number >= 0 for each owner (target nodes with side="in").
+        counts: keep as many as this array says, one whole number >= 0 for each owner (target nodes with side="in"), in
+            the order of the nodes; of a list or batch, for the nodes of all graphs. Tables number nodes by themselves,
+            unless their ids are numbers 0..N-1.
         at_least: with share or exponent, keep no fewer than this.
 
     >>> PerNode(share=0.3).of_degrees(np.array([0, 1, 10, 11]))
@@ -48,6 +50,10 @@ class PerNode:
             raise OptionError(
                 f"give exactly one of share, exponent and counts to PerNode, got {', '.join(given) or 'none'}"
             )
+        for name in ("share", "exponent"):  # 0.1 as a float32 is meant to be 0.1
+            value = getattr(self, name)
+            if isinstance(value, np.floating):
+                object.__setattr__(self, name, float(str(value)))
         set_number(self, "share", lambda p: 0 < p <= 1, "in (0, 1]", none=True)
         set_number(self, "exponent", lambda e: 0 <= e <= 1, "in [0, 1]", none=True)
         set_whole(self, "at_least", 0, 2**31 - 1, "a whole number in [0, 2^31)")

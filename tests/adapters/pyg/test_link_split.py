@@ -109,3 +109,11 @@ def test_what_is_no_split_is_refused():
         check_link_split(train, val.edge_index, test)
     with pytest.raises(GraphError, match="edge_label_index"):
         check_link_split(graph(), graph(), graph())
+
+
+def test_a_split_without_links_is_no_leak():
+    torch.manual_seed(0)
+    data = Data(x=torch.randn(20, 3), edge_index=torch.unique(torch.randint(20, (2, 60)), dim=1))
+    train, val, test = RandomLinkSplit(0.0, 0.2)(data)
+    check_link_split(train, val, test)
+    assert not val.edge_label.numel()

@@ -107,7 +107,7 @@ def _positive(store: Store, name: str) -> Array:
         return np.empty(0, dtype=np.int64)
     numbers = _numbers(*view(store[name]))
     labels = store.get(name.removesuffix("_index"))
-    if labels is None or name.startswith("pos_"):
+    if labels is None or name.startswith("pos_") or not numbers.shape[0]:
         return numbers
     positive = (view(labels).reshape(numbers.shape[0], -1) != 0).any(1)
     return numbers[positive] if positive.any() else numbers
