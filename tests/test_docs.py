@@ -86,8 +86,9 @@ def test_links_resolve(page: Path):
 @pytest.mark.parametrize(("page", "steps"), list(recipes()))
 def test_recipes_run(page: str, steps: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    if any("torch_geometric" in code for _, code in steps):
-        pytest.importorskip("torch_geometric")
+    for library in ("torch_geometric", "anndata", "pandas"):
+        if any(library in code for _, code in steps):
+            pytest.importorskip(library)
     names: dict[str, Any] = {}
     for kind, code in steps:
         if "import dgl" in code and importlib.util.find_spec("dgl") is None:
