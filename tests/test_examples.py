@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -81,17 +82,24 @@ def test_the_pipeline_notices_when_they_differ(tmp_path: Path, monkeypatch: pyte
         parquet_pipeline.run(tmp_path, nodes=100, edges=1_000)
 
 
-def test_training_on_half_the_edges_takes_half_the_edges(capsys: pytest.CaptureFixture[str]):
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("torch_geometric")
-    import train_pruned
+def printed(example: Any, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The lines that an example prints at its small size; torch has as many threads afterwards as before."""
+    import torch
 
     threads = torch.get_num_threads()
     try:
-        train_pruned.main(["--smoke"])
+        example.main(["--smoke"])
     finally:
         torch.set_num_threads(threads)
-    title, head, *rows = capsys.readouterr().out.splitlines()
+    return capsys.readouterr().out.splitlines()
+
+
+def test_training_on_half_the_edges_takes_half_the_edges(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    import train_pruned
+
+    title, head, *rows = printed(train_pruned, capsys)
     assert title.startswith("600 nodes, ")
     assert head.split()[0] == "method"
     found = {row.split()[0]: row.split()[1:] for row in rows}
@@ -122,16 +130,11 @@ def test_the_citations_are_an_undirected_graph_with_a_split():
 
 
 def test_link_prediction_prunes_messages_and_learns(capsys: pytest.CaptureFixture[str]):
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     pytest.importorskip("torch_geometric")
     import link_prediction
 
-    threads = torch.get_num_threads()
-    try:
-        link_prediction.main(["--smoke"])
-    finally:
-        torch.set_num_threads(threads)
-    title, head, *rows = capsys.readouterr().out.splitlines()
+    title, head, *rows = printed(link_prediction, capsys)
     assert "10 epochs, 1 seeds" in title
     assert head.startswith("method ") and "test AUC" in head
     found = {row[:20].strip(): [float(word.replace(",", "")) for word in row[20:].split()] for row in rows}

@@ -241,7 +241,7 @@ def check_budget(k: Any, keep: Any, budget: Any = None) -> None:
     if len(texts) != 1:
         raise OptionError(
             "give exactly one of k (edges per owner), keep (share of edges to keep) and budget (PerNode), got "
-            f"{' and '.join(texts) or 'neither'}"
+            f"{' and '.join(texts) or 'none of them'}"
         )
     if k is not None and not (is_whole(k) and 0 <= k < 2**31):
         raise OptionError(f"k must be a whole number in [0, 2^31), got {shown(k)}; it is the most edges an owner keeps")

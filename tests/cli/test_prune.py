@@ -181,7 +181,7 @@ def test_columns_nodes_and_another_format(folder: Path) -> None:
     [
         (("--keep", "1.5"), r"keep must be in \(0, 1\], got 1\.5"),
         (("--keep", "0.5", "--k", "2"), "exactly one of k .* and keep="),
-        ((), "exactly one of k .*neither"),
+        ((), "exactly one of k .*none of them"),
         (("--k", "-1"), "k must be a whole number .*, got -1"),
         (("--k", "1", "--method", "magic"), "pruner must be one of lsp, .*got 'magic'"),
         (("--k", "1", "--hash", "magic"), "hash must be one of projection, .*got 'magic'"),

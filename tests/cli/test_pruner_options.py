@@ -28,6 +28,12 @@ VALUES = {
 }  # fmt: skip
 
 
+# The same where a pruner has other values than those of LSP.
+OWN_VALUES = {("metric-backbone", "weights"): "similarity"} | {
+    (name, "ties"): "keep" for name in ("top-weight", "jaccard", "cosine", "low-degree", "local-degree")
+}
+
+
 def options_of(kind) -> list[str]:
     return [field.name for field in dataclasses.fields(kind)]
 
@@ -55,10 +61,7 @@ def test_every_option_of_every_weight(kind, option):
 )
 def test_every_option_of_every_pruner(kind, option):
     has_budget = "k" in options_of(kind) and option not in ("k", "keep", "budget")
-    own = {("ties", "id"): "keep", ("weights", "degree"): "similarity"} if kind.name != "lsp-paper" else {}
-    given = VALUES[option]
-    if (option == "ties" and kind.name != "lsp-paper") or kind.name == "metric-backbone":
-        given = own.get((option, given), given)
+    given = OWN_VALUES.get((kind.name, option), VALUES[option])
     pruner = PrunerOptions(pruner=kind.name, settings=[*["k=2"] * has_budget, f"{option}={given}"]).make()
     assert type(pruner) is kind
     made = {"hash": Signs(), "weights": Degree(), "attributes": ("neighbour",), "budget": PerNode(share=0.5)}

@@ -15,7 +15,7 @@ from lsprune.selection.rules import SelectionRules
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "exactly one of k .*, keep .* and budget .*, got neither"),
+        ({}, "exactly one of k .*, keep .* and budget .*, got none of them"),
         ({"k": 1, "keep": 0.5}, "got k=1 and keep=0.5"),
         ({"keep": 1.5}, r"keep must be in \(0, 1\], got 1.5; it is the share of edges to keep"),
         ({"keep": 2}, r"keep must be in \(0, 1\], got 2"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -276,26 +276,26 @@ def _plain_number(value: Any) -> int | float | None:
 
 def _number(option: str, value: Moment, dates: bool) -> int | float:
     """Return a time as a number that can be compared with the times; raise OptionError if it is of another kind."""
-    if isinstance(value, str) != dates:
-        wanted = "a date, since the times are dates" if dates else "a number, since the times are numbers"
-        raise OptionError(f"{option} must be {wanted}, got {shown(value)}")
-    if not isinstance(value, str):
-        return value
-    date = date_nanoseconds(value)
-    assert date is not None
-    return date
+    return _in_unit(option, value, dates, "a date", date_nanoseconds)
 
 
 def _length(value: Moment, dates: bool) -> int | float:
     """Return a length of time in the unit of the times."""
+    return _in_unit("window", value, dates, 'a span such as "7d"', span_nanoseconds)
+
+
+def _in_unit(
+    option: str, value: Moment, dates: bool, text: str, nanoseconds: Callable[[str], int | None]
+) -> int | float:
+    """Return a number as it is and text in nanoseconds; raise OptionError if the times are of the other kind."""
     if isinstance(value, str) != dates:
-        wanted = 'a span such as "7d", since the times are dates' if dates else "a number, since the times are numbers"
-        raise OptionError(f"window must be {wanted}, got {shown(value)}")
+        wanted = f"{text}, since the times are dates" if dates else "a number, since the times are numbers"
+        raise OptionError(f"{option} must be {wanted}, got {shown(value)}")
     if not isinstance(value, str):
         return value
-    span = span_nanoseconds(value)
-    assert span is not None
-    return span
+    number = nanoseconds(value)
+    assert number is not None
+    return number
 
 
 def _check_order(since: Moment | None, until: Moment | None) -> None:
