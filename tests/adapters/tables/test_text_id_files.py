@@ -107,3 +107,9 @@ def test_bad_input_is_one_clear_error(tmp_path):
     mixed = edges().set_column(1, "dst", pa.array(np.arange(300)))
     with pytest.raises(GraphError, match="must be of one kind: src has string, dst has int64"):
         read_text_ids(write(tmp_path / "mixed.parquet", mixed))
+
+
+def test_spaces_around_ids_in_text_are_left_out(tmp_path):
+    (tmp_path / "in.csv").write_text("src,dst\nann, eve\nbob,eve \ncid,eve\n")
+    found = read_text_ids(tmp_path / "in.csv")
+    assert found.graph.num_nodes == 4 and len(set(found.graph.ends()[1].tolist())) == 1
