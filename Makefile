@@ -7,7 +7,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constr
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
 
-.PHONY: demo test test-gpu lowest check lint types format bench results report docs wheel clean
+
+MINUTES ?= 60
+
+.PHONY: demo test test-gpu soak lowest check lint types format bench results report docs wheel clean
 
 demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
 	@$(BIN)/lsprune demo
@@ -17,6 +20,10 @@ test: $(VENV)/dev  ## all tests and doctests
 
 test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, Triton, PyG and pytest will do
 	PYTHONPATH=src $(firstword $(wildcard $(BIN)/python) python3) -m pytest tests/gpu tests/kernels/gpu -W ignore::DeprecationWarning
+
+soak: $(VENV)/dev  ## try what docs/promises.md promises on generated cases for an hour (MINUTES=60) and print a table
+	PYTHONPATH=tests/helpers $(BIN)/python -W ignore -m soak --minutes $(MINUTES) --jobs 2 --out results/soak.json
+	$(BIN)/python docs/make_promises.py
 
 lowest: $(LOWEST)/done  ## the tests that need no torch, with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -n 2 --doctest-ignore-import-errors -W ignore::DeprecationWarning

@@ -1,0 +1,64 @@
+"""The long checks: a few cases of each, and that the runner counts and reports what breaks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from soak.check import CannotRun, Check, expect
+from soak.checks import CHECKS
+from soak.runner import Plan, Tally, record, run_plan, table, try_case
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_promise_holds_on_a_few_cases(name):
+    tally = run_plan([CHECKS[name]], Plan(None, CHECKS[name].quick_cases, 0))[name]
+    if tally.cannot_run:
+        pytest.skip(tally.cannot_run)
+    assert tally.messages == []
+    assert tally.cases == CHECKS[name].quick_cases
+    assert tally.comparisons > 0
+
+
+def _odd_cases_fail(number, folder):
+    (folder / "left behind").write_text("x")
+    expect(number % 2 == 0, f"{number} is odd")
+    return 2
+
+
+ODD = Check(name="odd", promise="Even", about="a number", run_case=_odd_cases_fail)
+
+
+def test_failures_are_counted_with_the_number_of_their_case():
+    tally = run_plan([ODD], Plan(None, 5, 10))["odd"]
+    assert (tally.cases, tally.comparisons, tally.failures) == (5, 6, 2)
+    assert [message.split(" (")[0] for message in tally.messages] == [
+        "case 11: Broken: 11 is odd",
+        "case 13: Broken: 13 is odd",
+    ]
+    shown = table([ODD], {"odd": tally})
+    assert "odd: case 11: Broken: 11 is odd" in shown
+    assert json.loads(record([ODD], {"odd": tally}, {}))["checks"]["odd"]["failures"] == 2
+
+
+def test_processes_share_the_cases():
+    first, second = (run_plan([ODD], Plan(None, 3, start, 2))["odd"] for start in (0, 1))
+    first.add(second)
+    assert (first.cases, first.failures) == (6, 3)
+
+
+def test_a_check_that_cannot_run_is_said_and_does_not_count():
+    def run_case(number, folder):
+        raise CannotRun("there is no GPU")
+
+    check = Check(name="gpu", promise="Same bits", about="", run_case=run_case)
+    tally = run_plan([check], Plan(None, 5, 0))["gpu"]
+    assert (tally.cases, tally.failures, tally.cannot_run) == (0, 0, "there is no GPU")
+    assert "gpu was not run: there is no GPU" in table([check], {"gpu": tally})
+
+
+def test_folders_of_cases_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    try_case(ODD, 1, Tally())
+    assert list(tmp_path.iterdir()) == []
