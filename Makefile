@@ -54,6 +54,7 @@ docs: $(VENV)/dev  ## build/site: the documentation, without a warning
 	$(PIP) --editable '.[docs]'
 	$(BIN)/python docs/make_cli.py --check
 	$(BIN)/python docs/make_architecture.py --check
+	$(BIN)/python docs/make_promises.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment

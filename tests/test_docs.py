@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 import typer
+from soak.checks import CHECKS
 from typer.testing import CliRunner
 
 import lsprune
@@ -226,6 +227,22 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_
 def test_the_map_of_the_modules_is_current():
     made = module("make_architecture").page()
     assert (DOCS / "architecture.md").read_text() == made, "run: python docs/make_architecture.py"
+
+
+def test_the_page_of_promises_is_current():
+    made = module("make_promises").page()
+    assert (DOCS / "promises.md").read_text() == made, "run: python docs/make_promises.py"
+
+
+def test_every_test_of_a_promise_exists_and_every_long_check_has_a_promise():
+    maker = module("make_promises")
+    for promise in maker.PROMISES:
+        assert promise.tests, promise.name
+        for test in promise.tests:
+            file, _, name = test.partition("::")
+            assert re.search(rf"^def {name}\(", (ROOT / file).read_text(), re.MULTILINE), test
+    assert {check.promise for check in CHECKS.values()} <= {promise.name for promise in maker.PROMISES}
+    assert set(json.loads(maker.SOAK.read_text())["checks"]) == set(CHECKS), "run: make soak"
 
 
 def resolve(name: str) -> object:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from lsprune import LSP, Graph
+from lsprune import LSP, Graph, LocalRandom, Random, prune
 from soak.cases import random_graph, random_pruner
 from soak.check import Check, expect
 
@@ -26,6 +28,51 @@ def input_unchanged(number: int, folder: Path) -> int:
     pruner.mask(graph)
     expect(_bytes(graph) == before, f"{pruner} changed the graph")
     return len(before)
+
+
+def _objects(rng: np.random.Generator, graph: Graph) -> dict[str, Any]:
+    """Return the edges as every kind of object that can be made here."""
+    source, target = graph.ends()
+    objects: dict[str, Any] = {"array": np.stack([source, target])}
+    weights = rng.random(source.size)
+    try:
+        import networkx
+        import pandas
+        import scipy.sparse
+        import torch
+        from torch_geometric.data import Data
+    except ModuleNotFoundError:
+        return objects
+    ends = torch.from_numpy(objects["array"].copy())
+    objects["data"] = Data(edge_index=ends, edge_weight=torch.from_numpy(weights), num_nodes=graph.num_nodes)
+    objects["table"] = pandas.DataFrame({"source": source, "target": target, "w": weights}, index=weights)
+    shape = (graph.num_nodes, graph.num_nodes)
+    objects["scipy"] = scipy.sparse.coo_array((weights, (source, target)), shape=shape).tocsr()
+    network = networkx.MultiDiGraph()
+    network.add_nodes_from(range(graph.num_nodes))
+    network.add_weighted_edges_from(zip(source.tolist(), target.tolist(), weights.tolist(), strict=True))
+    objects["networkx"] = network
+    return objects
+
+
+def _content(data: Any) -> bytes:
+    """Return everything that an object holds, as bytes."""
+    if hasattr(data, "adj"):  # NetworkX keeps views of itself, which are no content
+        data = (list(data.nodes(data=True)), list(data.edges(data=True)), data.graph)
+    return pickle.dumps(data.to_dict() if hasattr(data, "edge_index") else data)
+
+
+def objects_unchanged(number: int, folder: Path) -> int:
+    """Prune every kind of object and compare its content with what it was before."""
+    rng = np.random.default_rng([3, number])
+    objects = _objects(rng, random_graph(rng))
+    budget: dict[str, Any] = {"k": int(rng.integers(0, 5))} if rng.random() < 0.5 else {"keep": 0.4}
+    pruner = [LSP(hash="identity", **budget), LocalRandom(**budget), Random(keep=0.5)][number % 3]
+    for name, data in objects.items():
+        before = _content(data)
+        prune(data, pruner)
+        expect(_content(data) == before, f"{pruner} changed the {name}")
+    return len(objects)
 
 
 def exact_keep(number: int, folder: Path) -> int:
@@ -49,6 +96,10 @@ CHECKS = (
     Check(
         name="input-unchanged", promise="Input unchanged", about="random pruner and graph, all arrays compared",
         run_case=input_unchanged, share=0.5, quick_cases=60,
+    ),
+    Check(
+        name="objects-unchanged", promise="Input unchanged", about="objects of five libraries, all content compared",
+        run_case=objects_unchanged, share=0.5, quick_cases=30,
     ),
     Check(
         name="exact-keep", promise="Exact keep", about="two shares: counted, and one within the other",

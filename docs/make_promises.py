@@ -1,0 +1,186 @@
+"""Write docs/promises.md: `python docs/make_promises.py`; `--check` only says whether it is current.
+
+The promises are written here. The figures are those of the last long run, `results/soak.json` (`make soak`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PAGE = Path(__file__).with_name("promises.md")
+ROOT = Path(__file__).resolve().parents[1]
+SOAK = ROOT / "results" / "soak.json"
+
+
+class Promise(NamedTuple):
+    """A promise: what it says, where it ends, and the tests that hold it (`tests/file.py::test`)."""
+
+    name: str
+    says: str
+    ends: str
+    tests: tuple[str, ...]
+
+
+PROMISES = (
+    Promise(
+        "Same bits",
+        "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
+        "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
+        "Linux on x86-64 and ARM64. Of parallel edges with equal keys, the one given first goes first. Scores that are "
+        "floats (effective resistance, what `fit` learns from labels) are promised on one machine only; a saved fit takes "
+        "them elsewhere.",
+        (
+            "tests/pruners/test_contract.py::test_executors_and_threads_agree",
+            "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
+            "tests/pruners/test_contract.py::test_every_kind_of_object_gives_the_same_mask",
+            "tests/test_reproducible.py::test_streamed_masks_are_those_in_memory",
+            "tests/test_reproducible.py::test_other_processes_give_the_same_bits",
+            "tests/spark/test_spark.py::test_the_same_edges_as_in_memory_with_hubs_shared_out",
+            "tests/gpu/test_same_bits.py::test_golden_digests",
+        ),
+    ),
+    Promise(
+        "Stable masks",
+        "A mask of a released version never changes in a later one, unless the changelog lists it as breaking.",
+        "Saved fits keep their masks even then.",
+        (
+            "tests/test_reproducible.py::test_masks_never_change",
+            "tests/test_reproducible.py::test_saved_pruners_give_the_same_masks",
+            "tests/test_reproducible.py::test_a_digest_is_added_and_never_changed",
+        ),
+    ),
+    Promise(
+        "Exact keep",
+        "`keep=0.3` keeps floor(0.3 · E + 0.5) edges, to the edge, and a larger share keeps all that a smaller one "
+        "keeps.",
+        'Self-loops are kept on top by default (`self_loops="free"`). With `symmetric=`, whole pairs are counted.',
+        (
+            "tests/pruners/test_contract.py::test_keep_is_met_to_the_edge",
+            "tests/pruners/test_contract.py::test_larger_shares_keep_what_smaller_keep",
+            "tests/selection/test_budget.py::test_budget_is_the_largest_k_and_the_rest_by_hashed_owner",
+        ),
+    ),
+    Promise(
+        "Input unchanged",
+        "Nothing that you pass in is changed: objects, arrays and files.",
+        "",
+        (
+            "tests/device/test_pruning.py::test_the_input_is_not_changed",
+            "tests/pruners/test_shared_budget.py::test_a_hetero_data_of_one_relation_equals_data_and_is_not_changed",
+        ),
+    ),
+    Promise(
+        "Whole or absent",
+        "An output file or folder appears whole or not at all, in spite of errors, Ctrl-C, kills and full disks.",
+        "A disk that loses what it has confirmed is beyond us.",
+        (
+            "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
+            "tests/files/test_atomic_write.py::test_error_leaves_the_old_file_and_no_other",
+            "tests/files/test_manifest.py::test_a_full_disk_names_the_file_and_leaves_nothing",
+        ),
+    ),
+    Promise(
+        "Resume",
+        "`--resume` goes on after a kill or a full disk, with the bytes of an undisturbed run. What was damaged in "
+        "between is made again or refused.",
+        "The work folder must be the same, and the input unchanged.",
+        (
+            "tests/outofcore/test_resume.py::test_a_damaged_file_is_made_again_or_refused",
+            "tests/outofcore/test_resume.py::test_an_input_that_was_changed_in_between_is_refused",
+            "tests/outofcore/test_resume.py::test_an_undamaged_run_goes_on_without_making_anything_again",
+        ),
+    ),
+    Promise(
+        "Memory ceiling",
+        "`--stream --memory 1GB` stays below that, or says before it begins how much is needed. A file that declares "
+        "more than there is memory is refused before it is read.",
+        "Pages that the operating system caches of files are not counted.",
+        (
+            "tests/outofcore/test_memory_ceiling.py::test_a_run_stays_below_its_ceiling",
+            "tests/outofcore/test_memory_ceiling.py::test_a_ceiling_says_the_least_that_would_do_and_that_does",
+            "tests/files/test_memory_budget.py::test_a_small_file_that_expands_is_refused",
+        ),
+    ),
+    Promise(
+        "Damaged input is refused",
+        "A damaged file gives one clear error, or the same output as before. Formats with checksums never give a wrong "
+        "output.",
+        "Formats without checksums cannot tell: seal such files with `lsprune seal`, and prune with `--verify-input`.",
+        (
+            "tests/files/test_damaged_files.py::test_damage_is_an_error_of_ours",
+            "tests/files/test_damaged_files.py::test_commands_end_with_a_line",
+        ),
+    ),
+    Promise(
+        "No code from input files",
+        "Nothing in a file that you read is run: no pickles, no expressions.",
+        "Plugins that you install are code, and are loaded.",
+        ("tests/files/test_npy.py::test_pickles_are_refused_and_never_run",),
+    ),
+    Promise(
+        "No network",
+        "Pruning opens no connection. Reports and documentation load nothing from elsewhere.",
+        "Datasets of studies that are not at hand are downloaded by PyG, and Spark talks to its own cluster.",
+        ("tests/test_docs.py::test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere",),
+    ),
+)
+
+INTRO = """\
+# Promises
+
+Made by `docs/make_promises.py`: edit the promises there.
+
+What lsprune promises, the tests that hold each promise, and how many generated cases the last long run tried. `make
+soak` tries cases for an hour and prints this table; `make test` tries a few of them. A case has a number, and
+`python -m soak --checks NAME --first NUMBER --cases 1` runs one again.
+"""
+
+
+def figures(soak: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    """Return the cases and failures of each promise in the last long run."""
+    counted: dict[str, tuple[int, int]] = {}
+    for check in soak["checks"].values():
+        cases, failures = counted.get(check["promise"], (0, 0))
+        counted[check["promise"]] = (cases + check["cases"], failures + check["failures"])
+    return counted
+
+
+def page() -> str:
+    """Return the page as Markdown."""
+    soak = json.loads(SOAK.read_text(encoding="utf8"))
+    counted = figures(soak)
+    lines = [INTRO, "| promise | tests | cases tried | failures |", "|---|---|---|---|"]
+    for promise in PROMISES:
+        cases, failures = counted.get(promise.name, (0, 0))
+        tried = (f"{cases:,}", f"{failures:,}") if cases else ("–", "–")
+        link = promise.name.lower().replace(" ", "-")
+        lines.append(f"| [{promise.name}](#{link}) | {len(promise.tests)} | {' | '.join(tried)} |")
+    versions = ", ".join(f"{name} {version}" for name, version in soak["versions"].items())
+    lines += ["", f"Last long run: {soak['date']}, {versions}.", ""]
+    for promise in PROMISES:
+        lines += _section(promise, soak)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(promise: Promise, soak: dict[str, Any]) -> list[str]:
+    lines = [f"## {promise.name}", "", promise.says, ""]
+    lines += [f"*Where it ends:* {promise.ends}", ""] if promise.ends else []
+    lines += ["Tests:", "", *(f"- `{test}`" for test in promise.tests), ""]
+    checks = {name: check for name, check in soak["checks"].items() if check["promise"] == promise.name}
+    if checks:
+        lines += ["| long check | one case | cases | comparisons | failures |", "|---|---|---|---|---|"]
+        for name, check in checks.items():
+            counts = f"{check['cases']:,} | {check['comparisons']:,} | {check['failures']:,}"
+            counts = f"not run: {check['cannot_run']} | | " if check["cannot_run"] else counts
+            lines.append(f"| `{name}` | {check['about']} | {counts} |")
+        lines.append("")
+    return lines
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(0 if PAGE.read_text(encoding="utf8") == page() else "docs/promises.md is not current")
+    PAGE.write_text(page(), encoding="utf8")
