@@ -30,7 +30,7 @@ PROMISES = (
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
         "Linux on x86-64 and ARM64. Of parallel edges with equal keys, the one given first goes first. Scores that are "
-        "floats (effective resistance, what `fit` learns from labels) are promised on one machine only; a saved fit takes "
+        "floats (effective resistance, what labels teach) are promised on one machine only; a saved fit takes "
         "them elsewhere.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
