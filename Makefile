@@ -12,7 +12,7 @@ MINUTES ?= 60
 
 .PHONY: demo test test-gpu soak lowest check lint types format bench results report docs wheel clean
 
-demo: $(VENV)/gnn  ## prune generated graphs with several methods, train on them, print what came of it
+demo: $(VENV)/gnn  ## train on a generated graph, whole and pruned by several methods; print what came of it
 	@$(BIN)/lsprune demo
 
 test: $(VENV)/dev  ## all tests and doctests

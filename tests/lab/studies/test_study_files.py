@@ -78,9 +78,10 @@ def test_the_models_and_datasets_of_every_study_are_there():
     from lsprune.lab.datasets import NAMES
     from lsprune.lab.datasets.synthetic import GENERATED
     from lsprune.lab.models import MODELS
+    from lsprune.lab.training.prepare import GENERATED_GRAPHS
 
     for part in (part for name in names() for part in read(name).parts):
-        assert part.dataset in {*NAMES, *GENERATED} and part.model in {"", *MODELS}
+        assert part.dataset in {*NAMES, *GENERATED, *GENERATED_GRAPHS} and part.model in {"", *MODELS}
 
 
 @pytest.mark.parametrize(

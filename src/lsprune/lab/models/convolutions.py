@@ -53,7 +53,7 @@ class NormalisedEdges:
 
 def sorted_by_target(edges: Tensor, num_nodes: int) -> EdgeIndex:
     """Return an `EdgeIndex` sorted by target, with the compressed rows of both directions computed."""
-    index = EdgeIndex(edges, sparse_size=(num_nodes, num_nodes)).sort_by("col").values
+    index = EdgeIndex(edges.contiguous(), sparse_size=(num_nodes, num_nodes)).sort_by("col").values
     return index.fill_cache_()
 
 

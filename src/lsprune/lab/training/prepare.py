@@ -13,6 +13,7 @@ import torch
 from lsprune.api import prune
 from lsprune.errors import Lacking, LspruneWarning, NoGpuPath, OptionError
 from lsprune.lab.datasets import Dataset, load
+from lsprune.lab.datasets.noisy_links import NoisyLinks
 from lsprune.lab.datasets.synthetic import GENERATED, synthetic_dataset
 from lsprune.lab.datasets.user_graph import user_graph_dataset
 from lsprune.lab.studies.run import Run
@@ -21,6 +22,7 @@ from lsprune.lab.training.graph_store import GraphStore
 from lsprune.lab.user_graph import UserGraphFiles
 from lsprune.pruners import Pruner
 
+GENERATED_GRAPHS = {"noisy-links": NoisyLinks()}
 NODES_PER_LIMIT = 256  # a limit of g graphs allows a single graph g times as many nodes
 WARM_UP_GRAPHS = 64
 
@@ -67,10 +69,13 @@ def load_dataset(name: str, data: str | UserGraphFiles | None, limit: int | None
     if name in GENERATED:
         generator = GENERATED[name]
         return synthetic_dataset(generator if limit is None else replace(generator, samples=4 * limit))
+    if name in GENERATED_GRAPHS:
+        return GENERATED_GRAPHS[name].make()
     try:
         return load(name, data=data)
     except OptionError as error:
-        raise OptionError(f"{error}; generated datasets are {', '.join(GENERATED)}") from None
+        generated = ", ".join((*GENERATED, *GENERATED_GRAPHS))
+        raise OptionError(f"{error}; generated datasets are {generated}") from None
 
 
 @cache
