@@ -55,6 +55,17 @@ def test_the_walk_finds_the_commands() -> None:
     assert {(), ("prune",), ("compare",), ("inspect",), ("study",), ("study", "run")} <= found
 
 
+def test_commands_are_listed_in_the_order_of_use() -> None:
+    names = list(typer.main.get_command(app).commands)
+    assert names[:4] == ["prune", "inspect", "choose", "compare"]
+
+
+@pytest.mark.parametrize(("words", "command"), ALL)
+def test_flags_are_shown_without_a_type(words: tuple[str, ...], command: Any) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"]).output
+    assert "--help" in shown and "bool" not in shown.lower()
+
+
 @pytest.mark.parametrize(("words", "command"), ALL)
 def test_every_help_has_an_example_of_that_command(words: tuple[str, ...], command: Any) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"])

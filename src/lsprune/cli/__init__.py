@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -16,7 +17,7 @@ import typer
 from lsprune.cli.acceleration import acceleration_app
 from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
-from lsprune.cli.console import INTERRUPTED, Group, say_interrupted, tell
+from lsprune.cli.console import INTERRUPTED, Command, Group, say_interrupted, tell
 from lsprune.cli.demo import demo_command
 from lsprune.cli.fit import fit_command
 from lsprune.cli.inspect import inspect_command
@@ -65,19 +66,24 @@ def _version(wanted: bool) -> None:
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
 
 
+# in the order of use, which `--help` shows
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "prune": prune_command,
+    "inspect": inspect_command,
+    "choose": choose_command,
+    "compare": compare_command,
+    "fit": fit_command,
+    "verify": verify_command,
+    "spark-prune": spark_prune_command,
+    "methods": methods_command,
+    "demo": demo_command,
+    "report": report_command,
+    "figures": figures_command,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name, cls=Command)(_command)
 app.add_typer(study_app, name="study")
 app.add_typer(acceleration_app, name="acceleration")
-app.command("verify")(verify_command)
-app.command("inspect")(inspect_command)
-app.command("choose")(choose_command)
-app.command("compare")(compare_command)
-app.command("report")(report_command)
-app.command("figures")(figures_command)
-app.command("spark-prune")(spark_prune_command)
-app.command("prune")(prune_command)
-app.command("fit")(fit_command)
-app.command("methods")(methods_command)
-app.command("demo")(demo_command)
 
 
 @app.callback()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Group, Json, errors, show, tell
+from lsprune.cli.console import Command, Group, Json, errors, show, tell
 from lsprune.cli.edge_file_options import names
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, parse_seconds, status_text
@@ -45,7 +45,7 @@ class Part:
         return {"device": device, "size": self.size, **{name: value for name, value in asked.items() if value}}
 
 
-@acceleration_app.command("measure")
+@acceleration_app.command("measure", cls=Command)
 @with_groups
 def measure_command(
     part: Part,
@@ -80,7 +80,7 @@ def measure_command(
         show(report, as_json, lambda: status_text(report))
 
 
-@acceleration_app.command("serve")
+@acceleration_app.command("serve", cls=Command)
 @with_groups
 def serve_command(
     part: Part,

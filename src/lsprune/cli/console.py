@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from lsprune.errors import LspruneError, LspruneWarning
 
@@ -50,7 +50,23 @@ def _escape(letter: str) -> str:
 _USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
 
 
-class Group(TyperGroup):
+class _PlainFlags:
+    """Show flags in `--help` without a type: a flag takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments, `--help` included."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False) and param.metavar is None:
+                param.metavar = ""
+        return params
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command whose `--help` shows flags without a type."""
+
+
+class Group(_PlainFlags, TyperGroup):
     """A group of commands whose usage errors show what was typed with control characters escaped."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Group, Json, Report, errors, registry_table, show, tell
+from lsprune.cli.console import Command, Group, Json, Report, errors, registry_table, show, tell
 from lsprune.cli.edge_file_options import names as split_names
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.user_graph_options import parse_shares
@@ -95,7 +95,7 @@ class Loggers:
     wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to this Weights & Biases project.")] = None
 
 
-@study_app.command("list")
+@study_app.command("list", cls=Command)
 def study_list(as_json: Json = False) -> None:
     """List the studies that come with lsprune.
 
@@ -109,7 +109,7 @@ def study_list(as_json: Json = False) -> None:
         show(titles, as_json, lambda: registry_table({"studies": entries}))
 
 
-@study_app.command("run")
+@study_app.command("run", cls=Command)
 @with_groups
 def study_run(
     name: Annotated[
@@ -153,7 +153,7 @@ def study_run(
             show(reports if name == ALL else reports[0], True, str)
 
 
-@study_app.command("status")
+@study_app.command("status", cls=Command)
 @with_groups
 def study_status(name: StudyName, selection: Selection, out: Out = Path("results"), as_json: Json = False) -> None:
     """Say how many runs of a study are done.
@@ -168,7 +168,7 @@ def study_status(name: StudyName, selection: Selection, out: Out = Path("results
         show(report, as_json, lambda: status_text(report))
 
 
-@study_app.command("page")
+@study_app.command("page", cls=Command)
 def study_page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of the page results.md and of its figures.")] = Path("docs"),
