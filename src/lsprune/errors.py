@@ -26,6 +26,10 @@ class FormatError(LspruneError, ValueError):
     """A file or object is not what it claims to be."""
 
 
+class DatasetNotFound(FormatError):
+    """A dataset is neither in the folder of local datasets nor can it be downloaded."""
+
+
 class MissingDependency(LspruneError, ImportError):
     """An optional package is needed; the message has the command that installs it."""
 

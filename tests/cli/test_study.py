@@ -45,6 +45,20 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
         assert wrong.stderr.count("\n") == 1
 
 
+def test_all_studies_go_on_past_a_missing_dataset_and_sum_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch_geometric")
+    from lsprune.lab.studies import study_files
+
+    monkeypatch.setattr(study_files, "names", lambda: ("cora", "citeseer"))
+    options = ("--smoke", "--data", tmp_path, "--out", tmp_path / "results")
+    first, second, summary = good("study", "run", "all", *options).stdout.splitlines()
+    assert first.startswith("cora-smoke: 0 of ") and "skipped: dataset cora was not found" in first
+    assert second.startswith("citeseer-smoke: 0 of ")
+    assert re.fullmatch(r"2 studies: 0 of \d+ runs; datasets that were skipped: cora, citeseer", summary)
+    reports = json.loads(good("study", "run", "all", *options, "--json").stdout)
+    assert [list(report["skipped"]) for report in reports] == [["cora"], ["citeseer"]]
+
+
 def test_shares_and_models_take_a_part_of_a_study(tmp_path: Path) -> None:
     slice_of = ("study", "status", "choose", "--out", tmp_path, "--datasets", "cora,ppi", "--shares", "0.1, 0.25")
     assert "0 of 54 runs" in good(*slice_of, "--models", "node-gat-skip").stdout  # 3 seeds, 2 references, 8 methods

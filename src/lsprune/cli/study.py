@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -144,13 +144,15 @@ def study_run(
             with open_callbacks(status(study, results, selection.seeds), loggers) as callbacks:
                 now = run_study(
                     study, results, seeds=selection.seeds, budget=left, jobs=jobs, device=device, data=data,
-                    callbacks=callbacks, on_record=None if as_json else _tell_record,
+                    callbacks=callbacks, on_record=None if as_json else _tell_record, skip_missing_datasets=name == ALL,
                 )  # fmt: skip
             reports.append({"study": study.name, **asdict(now)})
             if not as_json:
                 tell(status_text(reports[-1]))
         if as_json:
             show(reports if name == ALL else reports[0], True, str)
+        elif name == ALL:
+            tell(summary_text(reports))
 
 
 @study_app.command("status", cls=Command)
@@ -242,9 +244,24 @@ def _tell_record(run: Run, record: Mapping[str, Any]) -> None:
     tell(f"{run.study}: {run}{model}: share {record['share']:.3f}, {result}")
 
 
+def summary_text(reports: Sequence[Report]) -> str:
+    """Return a line that says what came of all studies.
+
+    >>> summary_text([{"study": "a", "total": 2, "done": 2, "skipped": {}}])
+    '1 study: 2 of 2 runs'
+    """
+    done, total = (sum(report[name] for report in reports) for name in ("done", "total"))
+    datasets = dict.fromkeys(dataset for report in reports for dataset in report["skipped"])
+    skipped = f"; datasets that were skipped: {', '.join(datasets)}" if datasets else ""
+    return f"{len(reports)} {'study' if len(reports) == 1 else 'studies'}: {done} of {total} runs{skipped}"
+
+
 def status_text(report: Report) -> str:
     """Return a line that says how many runs of a study are done."""
     missing = report["total"] - report["done"]
     rest = "complete" if not missing else f"{missing} to do; the same command goes on"
-    rest = "skipped: " + "; ".join(report["skipped"].values()) if report["skipped"] else rest
+    if report["skipped"]:
+        (_, reason), *others = report["skipped"].items()
+        more = f" (and also without {', '.join(name for name, _ in others)})" if others else ""
+        rest = f"skipped: {reason}{more}"
     return f"{report['study']}: {report['done']} of {report['total']} runs, {rest}"

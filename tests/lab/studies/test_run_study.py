@@ -14,7 +14,7 @@ pytest.importorskip("torch_geometric")
 
 import lsprune
 from lsprune import FormatError, OptionError
-from lsprune.errors import Lacking
+from lsprune.errors import DatasetNotFound, Lacking
 from lsprune.lab.studies import run_study as running
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import Run
@@ -74,6 +74,20 @@ def test_what_a_dataset_lacks_is_skipped_and_said(monkeypatch, tmp_path):
     both = dataclasses.replace(SMALL, parts=(dataclasses.replace(PART, dataset="bare"), PART))
     now = run_study(both, Results(tmp_path / "toy.jsonl"))
     assert (now.total, now.done, now.skipped) == (20, 10, {"bare": "dataset bare lacks labels"})
+
+
+def test_a_missing_dataset_is_an_error_or_skipped_as_asked(monkeypatch, tmp_path):
+    def fake(run, **_):
+        if run.dataset == "away":
+            raise DatasetNotFound("dataset away was not found")
+        return {"key": run.key, "run": run.to_dict()}
+
+    monkeypatch.setattr(training, "train", fake)
+    both = dataclasses.replace(SMALL, parts=(dataclasses.replace(PART, dataset="away"), PART))
+    with pytest.raises(DatasetNotFound, match="study toy, away .*: dataset away was not found"):
+        run_study(both, Results(tmp_path / "toy.jsonl"))
+    now = run_study(both, Results(tmp_path / "toy.jsonl"), skip_missing_datasets=True)
+    assert (now.total, now.done, now.skipped) == (20, 10, {"away": "dataset away was not found"})
 
 
 def test_several_jobs_do_every_run_once(monkeypatch, tmp_path):

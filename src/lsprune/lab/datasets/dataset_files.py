@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch_geometric
 
-from lsprune.errors import FormatError, LspruneError, MissingDependency
+from lsprune.errors import DatasetNotFound, FormatError, LspruneError, MissingDependency
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DatasetFiles:
         for file in self.compact:
             if (data_folder / file.path).is_file():
                 return file.read(data_folder / file.path)
-        raise FormatError(self._not_found(name, data_folder))
+        raise DatasetNotFound(self._not_found(name, data_folder))
 
     def _not_found(self, name: str, data_folder: Path) -> str:
         raw = [data_folder / self.folder / "raw"] if self.pyg_class else []
@@ -91,7 +91,7 @@ def _downloaded_root(name: str, files: DatasetFiles) -> Path:
     """Return the root that PyG downloads the dataset into, or downloaded it into earlier."""
     if files.pyg_class is None:
         paths = " or ".join(file.path for file in files.compact)
-        raise FormatError(
+        raise DatasetNotFound(
             f"dataset {name} cannot be downloaded, since PyG does not have it in this form; set LSPRUNE_DATA or data= "
             f"(--data) to a folder that holds {paths}"
         )
@@ -101,7 +101,7 @@ def _downloaded_root(name: str, files: DatasetFiles) -> Path:
     except ImportError as error:
         raise _missing_package(name, error) from error
     except Exception as error:  # PyG downloads in several ways, which raise different errors
-        raise FormatError(
+        raise DatasetNotFound(
             f"dataset {name} is not in {root} and could not be downloaded ({type(error).__name__}: {error}); set "
             f"LSPRUNE_DATA or data= (--data) to a folder that holds {files.folder}, or try again with internet access"
         ) from error

@@ -17,7 +17,7 @@ from multiprocessing import get_context, parent_process
 from threading import Thread
 from typing import Any
 
-from lsprune.errors import Lacking, LspruneError
+from lsprune.errors import DatasetNotFound, Lacking, LspruneError
 from lsprune.kernels import threads
 from lsprune.lab.studies.result_files import Results
 from lsprune.lab.studies.run import Run
@@ -56,6 +56,7 @@ def run_study(
     data: str | UserGraphFiles | None = None,
     callbacks: Iterable[Any] = (),
     on_record: Callable[[Run, dict[str, Any]], None] | None = None,
+    skip_missing_datasets: bool = False,
 ) -> Status:
     """Do the runs that are missing and append each when it is done; return how many are done afterwards.
 
@@ -67,11 +68,13 @@ def run_study(
         data: the folder of local datasets, or the files of the user's graph.
         callbacks: `lab.training.callbacks`, called after every epoch; with several jobs, at the start and end of runs.
         on_record: called with every run and its record.
+        skip_missing_datasets: go on past a dataset that is not there, and name it under `skipped`; False: raise.
     """
     check_value(type(jobs) is int and jobs >= 1, "jobs", "a whole number >= 1", jobs)
     import_module("lsprune.lab.datasets")  # raises with the command that installs what is missing, before any work
     callbacks, skipped = tuple(callbacks), dict[str, str]()
     clock = Clock(budget)
+    skippable = (Lacking, DatasetNotFound) if skip_missing_datasets else Lacking
     with results.writing():
         keys = results.keys()
         missing = (run for run in study.runs(seeds) if run.key not in keys)
@@ -80,7 +83,7 @@ def run_study(
         outcomes = _one_by_one(work, runs, callbacks) if jobs == 1 else _in_parallel(work, runs, callbacks, jobs)
         with closing(outcomes):
             for run, seconds, outcome in outcomes:
-                if isinstance(outcome, Lacking):
+                if isinstance(outcome, skippable):
                     skipped[run.dataset] = str(outcome)
                     continue
                 if isinstance(outcome, LspruneError):
