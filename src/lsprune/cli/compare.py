@@ -168,7 +168,7 @@ def _advice(comparison: Comparison) -> list[str]:
     from lsprune.lab.reporting.timing import timing_of
 
     advice = recommend(comparison, timing_of(comparison))
-    return [f"{advice.method}: {advice.text}" if advice.method else advice.text, *advice.reasons]
+    return [advice.text, *advice.reasons]
 
 
 def compared_table(title: str, rows: list[Row]) -> Table:

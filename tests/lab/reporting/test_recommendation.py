@@ -18,7 +18,7 @@ def test_the_smallest_lossless_share_is_recommended_in_words(compared):
     result = compared(comparison(test=falls))
     advice = recommend(result, timing_of(result))
     assert (advice.found, advice.method, advice.share) == (True, result.best_method, 0.25)
-    assert advice.text == "Keep 25 %: ±0 points, 3.1× faster training"  # 1.1 / 0.35
+    assert advice.text == "Keep 25 % with lsp-projection: ±0 points, 3.1× faster training"  # 1.1 / 0.35
     assert any(f"chosen on validation among {len(result.methods)} methods" in line for line in advice.reasons)
     assert any("less half a point" in line for line in advice.reasons)
 
@@ -33,13 +33,13 @@ def test_speed_is_named_only_where_there_is_a_difference(compared, seconds, says
         for one in comparison(test=falls)
     ]
     result = compared(records)
-    assert recommend(result, timing_of(result)).text == f"Keep 25 %: ±0 points, {says}"
+    assert recommend(result, timing_of(result)).text == f"Keep 25 % with lsp-projection: ±0 points, {says}"
 
 
 def test_what_is_lost_has_a_sign_and_its_interval(compared):
     result = compared(comparison(test=lambda m, s: 0.796 if m.startswith("lsp") else falls(m, 1), jobs=3))
     advice = recommend(result, timing_of(result))
-    assert advice.text == "Keep 10 %: −0.4 points"
+    assert advice.text == "Keep 10 % with lsp-projection: −0.4 points"
     gain = paired_difference(result.values(advice.method, result.budgets[0]), result.values("unpruned"))
     low, high = (f"{100 * value:+.1f}".replace("-", "−") for value in (gain.low, gain.high))
     assert any(f"5 seeds, 95 % interval {low} to {high} points" in line for line in advice.reasons)
@@ -50,7 +50,7 @@ def test_what_is_lost_has_a_sign_and_its_interval(compared):
 def test_errors_are_in_their_own_units(compared):
     result = compared(comparison(mae=True, test=lambda m, s: 0.796 if m.startswith("lsp") else falls(m, 1)))
     advice = recommend(result, timing_of(result))
-    assert advice.text.startswith("Keep 10 %: +0.0040 MAE")
+    assert advice.text.startswith("Keep 10 % with lsp-projection: +0.0040 MAE")
     assert any("plus 0.01" in line for line in advice.reasons)
 
 
@@ -80,7 +80,7 @@ def test_a_loss_that_only_the_interval_forgives_is_said(compared):
             one["test"] = 0.8 if one["run"]["seed"] else 0.76
     result = compared(records)
     advice = recommend(result, timing_of(result))
-    assert advice.text.startswith("Keep 10 %: −2.") and advice.runs == 2
+    assert advice.text.startswith("Keep 10 % with lsp-projection: −2.") and advice.runs == 2
     assert any("The mean loss is more than half a point" in line for line in advice.reasons)
 
 

@@ -108,9 +108,11 @@ def test_only_finite_numbers_are_numbers():
     assert not any(is_finite_number(value) for value in (True, math.nan, math.inf, 10**400, "1", None))
 
 
-def test_trials_are_left_out_of_a_folder_unless_they_are_named(tmp_path):
+def test_trials_are_left_out_of_a_folder_of_results(tmp_path):
     paths = [save(comparison(seeds=1), tmp_path / f"{name}.jsonl") for name in ("b", "a", "a-smoke")]
     assert [path.stem for path in result_files(tmp_path)] == ["a", "b"]
     assert result_files(paths[2]) == [paths[2]]
+    trials = save(comparison(seeds=1), tmp_path / "trials" / "a-smoke.jsonl")
+    assert result_files(trials.parent) == [trials]  # a folder of trials alone
     with pytest.raises(OptionError, match="results must be files or folders that exist, got .*absent"):
         result_files(tmp_path / "absent")

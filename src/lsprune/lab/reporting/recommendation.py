@@ -21,7 +21,7 @@ class Recommendation:
 
     Args:
         found: whether there is a lossless share; if not, `text` says why and there is no share.
-        text: one line, such as "Keep 25 %: −0.4 points, 2.9× faster training".
+        text: one line, such as "Keep 25 % with lsp-auto: −0.4 points, 2.9× faster training".
         reasons: how the share was chosen and how certain it is, one sentence each.
         runs: the number of seeds at the recommended share.
     """
@@ -58,7 +58,7 @@ def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
         return Recommendation(False, _no_share(comparison, method), reasons, method)
     budget = next(b for b in comparison.budgets_of(method) if comparison.share(method, b) == share)
     gap = _difference(comparison, method, budget)
-    text = f"Keep {per_cent(share)}: {_keeping(comparison, method, budget, timing)}"
+    text = f"Keep {per_cent(share)} with {method}: {_keeping(comparison, method, budget, timing)}"
     reasons = (
         *_about_edges(comparison),
         choice,
@@ -87,7 +87,7 @@ def _few_edges_or_none(comparison: Comparison, method: str, timing: Timing) -> R
     harm = f"No edges at all are better than all of them: {whole}."
     pruned = f"{method} at {per_cent(share)}, the best pruned graph by validation"
     if gain is not None and gain.verdict == "better":
-        text = f"Keep {per_cent(share)}: {_keeping(comparison, method, budget, timing)}"
+        text = f"Keep {per_cent(share)} with {method}: {_keeping(comparison, method, budget, timing)}"
         better = f"{pruned}, is {_interval(comparison, gain)} against no edges: clearly better."
         return Recommendation(
             True, text, (harm, better, *_cautions(comparison, method, share)), method, share,

@@ -35,11 +35,12 @@ TIMED_NUMBERS = {
 def result_files(place: Path) -> list[Path]:
     """Return the file itself, or the .jsonl files of a folder in the order of their names.
 
-    The files of trials (`*-smoke.jsonl`) are left out of a folder. Raise OptionError if there is no such place.
+    The files of trials (`*-smoke.jsonl`) are left out of a folder that has others. Raise OptionError if there is no
+    such place.
     """
     if place.is_dir():
-        paths = (path for path in place.glob("*.jsonl") if not path.stem.endswith("-smoke"))
-        return sorted(paths, key=lambda path: path.stem)
+        paths = sorted(place.glob("*.jsonl"), key=lambda path: path.stem)
+        return [path for path in paths if not path.stem.endswith("-smoke")] or paths
     if not place.is_file():
         raise OptionError(f"results must be files or folders that exist, got {place}")
     return [place]

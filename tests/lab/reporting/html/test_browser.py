@@ -236,7 +236,7 @@ def test_the_recommendation_is_in_words_and_in_the_plot(opened, report):
     assert "No share measured comes within half a point" in page.locator("#recommendation").inner_text()
     assert page.locator("#trade-chart .recommended").count() == 0
     page.select_option("#dataset", "photo")
-    text = "Keep 25 %: ±0 points, 3.1× faster training"
+    text = "Keep 25 % with lsp-projection: ±0 points, 3.1× faster training"
     assert page.locator("#recommendation strong").inner_text() == text
     assert text in page.locator(".glance").inner_text()
     page.locator("#trade-chart").scroll_into_view_if_needed()
