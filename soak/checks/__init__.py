@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from soak.check import Check
-from soak.checks import input_unchanged, same_batches, same_device, same_executors, same_objects, same_order, same_tables
+from soak.checks import (
+    input_unchanged,
+    same_batches,
+    same_device,
+    same_executors,
+    same_files,
+    same_objects,
+    same_order,
+    same_processes,
+    same_tables,
+)
 
-_MODULES = (same_executors, same_order, same_batches, same_objects, same_tables, same_device, input_unchanged)
+_MODULES = (same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_device, same_processes,
+            input_unchanged)  # fmt: skip
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}
