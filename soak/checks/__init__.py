@@ -12,10 +12,11 @@ from soak.checks import (
     same_objects,
     same_order,
     same_processes,
+    same_spark,
     same_tables,
 )
 
-_MODULES = (same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_device, same_processes,
+_MODULES = (same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device, same_processes,
             input_unchanged)  # fmt: skip
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}
