@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from lsprune import LSP, Graph, Guarded, LocalRandom, Random, Timed
+from lsprune import LSP, Graph, Guarded, Timed
 from lsprune.baselines import Cosine, Jaccard, LocalDegree, LowDegree, TopWeight
 from lsprune.errors import LspruneError
 from lsprune.hashing import Auto, PaperProjection, PaperThreshold

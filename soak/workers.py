@@ -70,8 +70,8 @@ def compare(workers: Sequence[Worker], number: int) -> int:
     for worker in workers:
         worker.ask(number)
     case, mask = digests(number)
-    answers = {worker.name: worker.digests() for worker in workers}  # all of them, so that no answer is left over
-    for name, answer in answers.items():
+    answers = [(worker.name, worker.digests()) for worker in workers]  # all of them, so that no answer is left over
+    for name, answer in answers:
         if answer[0] != case:
             raise Broken(f"{name}: case {number} is another one there, so that masks cannot be compared")
         if answer[1] != mask:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import released_masks
 from golden_graphs import graph_named
 from golden_masks import CONFIGURATIONS, digest_of, known, promised
+
+import released_masks
 from released_masks import FOLDER, changed, checksum, checksums, released_digests, versions
 
 CHANGELOG = Path(__file__).parents[1] / "CHANGELOG.md"

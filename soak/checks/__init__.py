@@ -16,7 +16,10 @@ from soak.checks import (
     same_tables,
 )
 
-_MODULES = (same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device, same_processes,
-            input_unchanged)  # fmt: skip
+_SAME_BITS = (
+    same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device,
+    same_processes,
+)  # fmt: skip
+_MODULES = (*_SAME_BITS, input_unchanged)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}

@@ -66,7 +66,8 @@ CHECKS = (
         run_case=cpu_tensors, share=2.0, quick_cases=20,
     ),
     Check(
-        name="gpu", promise="Same bits", about="a GPU: as it is, and fitted there; every twentieth graph has up to 3,000 "
-        "edges", run_case=gpu, share=2.0, quick_cases=20,
+        name="gpu", promise="Same bits",
+        about="a GPU: as it is, and fitted there; every twentieth graph has up to 3,000 edges",
+        run_case=gpu, share=2.0, quick_cases=20,
     ),
 )  # fmt: skip

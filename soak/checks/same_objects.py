@@ -47,7 +47,8 @@ def _plain(graph: Graph) -> Iterator[Kind]:
     for name, row, other in (("csr", source, target), ("csc", target, source)):
         order = np.argsort(row, kind="stable")
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=graph.num_nodes))])
-        yield Kind(f"scipy {name}", getattr(scipy, f"{name}_array")((order + 1, other[order], indptr), **sized), order, told)
+        matrix = getattr(scipy, f"{name}_array")((order + 1, other[order], indptr), **sized)
+        yield Kind(f"scipy {name}", matrix, order, told)
     ends = torch.from_numpy(np.stack([source, target]))
     yield Kind("EdgeIndex", pyg.EdgeIndex(ends, sparse_size=sized["shape"]), every, told)
     order = np.lexsort((target, source))  # torch orders the entries of a row
@@ -65,7 +66,8 @@ def _with_attributes(graph: Graph) -> Iterator[Kind]:
     networkx, igraph, torch, pyg = (_library(name) for name in ("networkx", "igraph", "torch", "torch_geometric.data"))
     source, target = graph.ends()
     every = np.arange(graph.num_edges)
-    tensors = {name: torch.from_numpy(rows) for name in ("x", "edge_attr") if (rows := getattr(graph, name)) is not None}
+    arrays = {"x": graph.x, "edge_attr": graph.edge_attr}
+    tensors = {name: torch.from_numpy(rows) for name, rows in arrays.items() if rows is not None}
     data = pyg.Data(edge_index=torch.from_numpy(np.stack([source, target])), num_nodes=graph.num_nodes, **tensors)
     yield Kind("Data", data, every)
     yield Kind("Batch", pyg.Batch.from_data_list([data]), every)

@@ -30,7 +30,7 @@ def processes(number: int, folder: Path) -> int:
 @cache
 def _environments() -> tuple[Worker, ...]:
     if not (found := built()):
-        raise CannotRun("no environment was built; make environments builds them")
+        raise CannotRun("no environment was built; make same-bits-environments builds some")
     return tuple(worker_of(python) for python in found)
 
 

@@ -95,7 +95,8 @@ def spark(number: int, folder: Path) -> int:
 
 CHECKS = (
     Check(
-        name="spark", promise="Same bits", about="up to 3,000 edges in two tasks; in half of the cases several tasks share hubs",
+        name="spark", promise="Same bits",
+        about="up to 3,000 edges in two tasks; in half of the cases several tasks share hubs",
         run_case=spark, share=3.0, quick_cases=1,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The same mask from tables of edges: pandas, Polars, PyArrow and DuckDB, with ids of any kind, in any order of rows."""
+"""The same mask from tables of edges of every library, with ids of any kind, in any order of rows."""
 
 from __future__ import annotations
 
