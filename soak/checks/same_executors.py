@@ -60,7 +60,7 @@ CHECKS = (
     Check(
         name="executors", promise="Same bits",
         about="any pruner and graph: reference, numba on 1, 2 and 5 threads, and on 1 and 3 in blocks of 7 edges",
-        run_case=executors, share=4.0, quick_cases=40,
+        run_case=executors, share=4.0, quick_cases=20,
     ),
     Check(
         name="executors-large", promise="Same bits", about="up to 40,000 edges: numba on 1, 2 and 7 threads",
@@ -69,6 +69,6 @@ CHECKS = (
     Check(
         name="executors-learned", promise="Same bits",
         about='hash="auto": reference, numba on 1 and 3 threads, and the fit as it was saved',
-        run_case=learned, share=0.5, quick_cases=2,
+        run_case=learned, share=0.3, quick_cases=1,
     ),
 )  # fmt: skip

@@ -133,6 +133,6 @@ CHECKS = (
         name="files", promise="Same bits",
         about="Parquet, npz, npy, CSV and compressed TSV, half of them sorted by owner: streamed in batches of 4 to 64 "
         "edges, and in memory",
-        run_case=files, share=3.0, quick_cases=15,
+        run_case=files, share=3.0, quick_cases=10,
     ),
 )  # fmt: skip

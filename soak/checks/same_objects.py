@@ -121,6 +121,6 @@ CHECKS = (
         name="objects", promise="Same bits",
         about="array, CSR by source and target, scipy COO, CSR and CSC, tensor, sparse tensor, EdgeIndex, Data, adj_t, "
         "Batch, NetworkX, igraph",
-        run_case=objects, share=2.0, quick_cases=15,
+        run_case=objects, share=2.0, quick_cases=6,
     ),
 )  # fmt: skip

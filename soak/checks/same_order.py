@@ -56,6 +56,6 @@ CHECKS = (
     Check(
         name="edge-order", promise="Same bits",
         about="shuffled edges, compared edge by edge; parallel edges without attributes: how many of each are kept",
-        run_case=edge_order, share=2.0, quick_cases=40,
+        run_case=edge_order, share=2.0, quick_cases=20,
     ),
 )  # fmt: skip

@@ -43,11 +43,11 @@ CHECKS = (
     Check(
         name="processes", promise="Same bits",
         about="python -O, other PYTHONHASHSEED, 4 threads, code compiled for any x86-64 CPU",
-        run_case=processes, share=3.0, quick_cases=1,
+        run_case=processes, share=3.0, quick_cases=0,
     ),
     Check(
         name="environments", promise="Same bits",
         about="Python 3.11 to 3.13 with the lowest and the newest numpy, scipy and numba",
-        run_case=environments, share=4.0, quick_cases=1,
+        run_case=environments, share=4.0, quick_cases=0,
     ),
 )  # fmt: skip

@@ -97,6 +97,6 @@ CHECKS = (
     Check(
         name="spark", promise="Same bits",
         about="up to 3,000 edges in two tasks; in half of the cases several tasks share hubs",
-        run_case=spark, share=3.0, quick_cases=1,
+        run_case=spark, share=3.0, quick_cases=0,
     ),
 )  # fmt: skip

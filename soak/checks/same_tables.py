@@ -104,11 +104,11 @@ CHECKS = (
     Check(
         name="tables", promise="Same bits",
         about="pandas (numpy and Arrow types), Polars (lazy too), PyArrow table and dataset, DuckDB: the reference",
-        run_case=tables, share=1.5, quick_cases=8,
+        run_case=tables, share=1.5, quick_cases=4,
     ),
     Check(
         name="table-ids", promise="Same bits",
         about="text, bytes, dates or large numbers as ids: seven kinds of tables and two orders of rows agree",
-        run_case=table_ids, share=1.5, quick_cases=8,
+        run_case=table_ids, share=1.5, quick_cases=4,
     ),
 )  # fmt: skip
