@@ -13,8 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from soak.check import Broken
-from soak.workers import ROOT, Worker, compare
+from soak.workers import ROOT, Worker, differences
 
 FOLDER = ROOT / ".venv-environments"
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -71,13 +70,10 @@ def run(workers: Sequence[Worker], cases: int, first: int) -> dict[str, int]:
     """Compare cases in every environment; return how many of them broke, by name, and print the first ones."""
     broken = dict.fromkeys((worker.name for worker in workers), 0)
     for number in range(first, first + cases):
-        for worker in workers:
-            try:
-                compare([worker], number)
-            except Broken as error:
-                broken[worker.name] += 1
-                if broken[worker.name] <= 3:
-                    print(error)
+        for name, message in differences(workers, number).items():
+            broken[name] += 1
+            if broken[name] <= 3:
+                print(f"{name}: {message}")
     return broken
 
 

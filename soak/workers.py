@@ -65,15 +65,22 @@ class Worker:
         return line
 
 
-def compare(workers: Sequence[Worker], number: int) -> int:
-    """Compare the digests of a case in all processes with those of this one; return the number of comparisons."""
+def differences(workers: Sequence[Worker], number: int) -> dict[str, str]:
+    """Ask all processes for a case at once; return by name what differs from this process."""
     for worker in workers:
         worker.ask(number)
     case, mask = digests(number)
     answers = [(worker.name, worker.digests()) for worker in workers]  # all of them, so that no answer is left over
-    for name, answer in answers:
-        if answer[0] != case:
-            raise Broken(f"{name}: case {number} is another one there, so that masks cannot be compared")
-        if answer[1] != mask:
-            raise Broken(f"{name}: the mask of case {number} differs")
-    return len(answers)
+    wrong = {name: f"the mask of case {number} differs" for name, answer in answers if answer[1] != mask}
+    return wrong | {
+        name: f"case {number} is another one there, so that masks cannot be compared"
+        for name, answer in answers
+        if answer[0] != case
+    }
+
+
+def compare(workers: Sequence[Worker], number: int) -> int:
+    """Raise Broken if a case differs in any of the processes; return the number of comparisons."""
+    for name, message in differences(workers, number).items():
+        raise Broken(f"{name}: {message}")
+    return len(workers)
