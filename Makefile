@@ -9,8 +9,9 @@ LOWEST_PYTHON ?= python3.11
 
 
 MINUTES ?= 60
+CASES ?= 1000
 
-.PHONY: demo test test-gpu soak lowest check lint types format bench results report docs wheel clean
+.PHONY: demo test test-gpu soak same-bits-environments lowest check lint types format bench results report docs wheel clean
 
 demo: $(VENV)/gnn  ## train on a generated graph, whole and pruned by several methods; print what came of it
 	@$(BIN)/lsprune demo
@@ -24,6 +25,9 @@ test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, 
 soak: $(VENV)/dev  ## try what docs/promises.md promises on generated cases for an hour (MINUTES=60) and print a table
 	PYTHONPATH=tests/helpers $(BIN)/python -W ignore -m soak --minutes $(MINUTES) --jobs 2 --out results/soak.json
 	$(BIN)/python docs/make_promises.py
+
+same-bits-environments: $(VENV)/dev  ## masks of CASES=1000 cases in Python 3.11 to 3.13 with the lowest and newest packages; those found here
+	$(BIN)/python -W ignore -m soak.environments --build --cases $(CASES)
 
 lowest: $(LOWEST)/done  ## the tests that need no torch, with the lowest versions that pyproject.toml allows
 	$(LOWEST)/bin/python -m pytest -n 2 --doctest-ignore-import-errors -W ignore::DeprecationWarning
@@ -84,4 +88,4 @@ $(LOWEST)/done: pyproject.toml constraints-lowest.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) build dist
+	rm -rf $(VENV) $(LOWEST) .venv-environments build dist

@@ -29,9 +29,9 @@ PROMISES = (
         "Same bits",
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
-        "Linux on x86-64 and ARM64. Of parallel edges with equal keys, the one given first goes first. Scores that are "
-        "floats (effective resistance, what labels teach) are promised on one machine only; a saved fit takes "
-        "them elsewhere.",
+        "Linux on x86-64 and ARM64. Of parallel edges with equal keys, the one given first goes first, and what is "
+        "left decides later choices. Scores that are floats (effective resistance, what labels teach) are promised on "
+        "one machine only; a saved fit takes them elsewhere.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
             "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
@@ -40,16 +40,23 @@ PROMISES = (
             "tests/test_reproducible.py::test_other_processes_give_the_same_bits",
             "tests/spark/test_spark.py::test_the_same_edges_as_in_memory_with_hubs_shared_out",
             "tests/gpu/test_same_bits.py::test_golden_digests",
+            "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
+            "tests/test_soak_environments.py::test_another_process_gives_the_same_digests",
         ),
     ),
     Promise(
         "Stable masks",
         "A mask of a released version never changes in a later one, unless the changelog lists it as breaking.",
-        "Saved fits keep their masks even then.",
+        "Saved fits keep their masks even then. What has changed since 0.1.0, and why, is in "
+        "`tests/released_masks/changed.json`.",
         (
             "tests/test_reproducible.py::test_masks_never_change",
             "tests/test_reproducible.py::test_saved_pruners_give_the_same_masks",
             "tests/test_reproducible.py::test_a_digest_is_added_and_never_changed",
+            "tests/test_released_masks.py::test_every_released_digest_is_that_of_today_or_listed",
+            "tests/test_released_masks.py::test_the_changelog_has_every_change",
+            "tests/test_released_masks.py::test_whole_masks_are_those_of_today",
+            "tests/test_released_masks.py::test_files_of_a_release_never_change",
         ),
     ),
     Promise(

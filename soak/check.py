@@ -28,7 +28,7 @@ class Check:
         run_case: try the case of this number in an empty folder; return how many comparisons were made, raise
             `Broken` if the promise is broken. Any other error counts as a failure, too, except `CannotRun`.
         share: time that the check gets, relative to the other checks.
-        quick_cases: how many cases the ordinary tests try.
+        quick_cases: how many cases the ordinary tests try; 0 if each takes long and other tests try the same.
     """
 
     name: str

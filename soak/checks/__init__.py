@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 from soak.check import Check
-from soak.checks import input_unchanged
+from soak.checks import (
+    input_unchanged,
+    same_batches,
+    same_device,
+    same_executors,
+    same_files,
+    same_objects,
+    same_order,
+    same_processes,
+    same_spark,
+    same_tables,
+)
 
-_MODULES = (input_unchanged,)
+_SAME_BITS = (
+    same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device,
+    same_processes,
+)  # fmt: skip
+_MODULES = (*_SAME_BITS, input_unchanged)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}

@@ -143,6 +143,13 @@ def test_what_may_belong_to_edges_or_nodes_is_asked_for(tmp_path: Path) -> None:
             assert out["y"].size == size
 
 
+def test_edge_arrays_of_a_file_without_edges_are_empty(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", edge_index=np.empty((2, 0), np.int64), num_nodes=5, y=np.empty((0, 3)))
+    write_edges(tmp_path / "out.npz", read_edges(path, edge_arrays=["y"]), np.empty(0, bool))
+    with np.load(tmp_path / "out.npz") as out:
+        assert out["y"].shape == (0, 3)
+
+
 def test_x_as_long_as_the_edges_is_asked_for_unless_there_are_as_many_nodes(tmp_path: Path) -> None:
     path = save(tmp_path / "in.npz", edge_index=EDGES, x=np.ones((5, 2)))
     with pytest.raises(FormatError, match="x is as long as the 5 edges, which name 4 nodes; .*--edge-arrays x"):

@@ -150,7 +150,7 @@ class EdgeArrays:
     def _long_axis(self, name: str) -> int | None:
         """Return the axis as long as the edges, if there is one."""
         shape = self.arrays[name].shape
-        if not self.count and not _edge_name(name):
+        if not self.count and not _edge_name(name) and name not in self.edge_arrays:
             return None
         if shape[:1] == (self.count,):
             return 0
