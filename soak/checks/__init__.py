@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from soak.check import Check
-from soak.checks import input_unchanged, kills
+from soak.checks import disturbances, input_unchanged, kills
 
-_MODULES = (input_unchanged, kills)
+_MODULES = (input_unchanged, kills, disturbances)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}

@@ -61,7 +61,53 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
     finally:
         if lock is not None:
             os.close(lock)
-    _sync_folder(final.parent)
+    sync_folder(final.parent)
+
+
+@contextmanager
+def claimed(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep other processes from writing a file and what belongs to it until the block ends; OptionError if one does.
+
+    The lock is a temporary file beside the file. One that a killed process left is free.
+    """
+    if fcntl is None:
+        yield
+        return
+    final = _final(path, follow=True)
+    lock = final.with_name(f"{_prefix(final)}lock.tmp")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+    try:
+        if not _holds(descriptor, lock):
+            raise OptionError(f"another process is writing {path}; wait for it")
+        yield
+    finally:
+        if _holds(descriptor, lock):
+            lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _holds(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is now locked by this process, and still has its path."""
+    return _lock(descriptor) and is_open_at(descriptor, path)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file; return False if another process has. A file system without locks has no others."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def is_open_at(descriptor: int, path: Path) -> bool:
+    """Return whether an open file or folder still has this path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
 
 
 def create_new(path: Path) -> BinaryIO:
@@ -127,7 +173,12 @@ def _temporary(final: Path) -> tuple[Path, int, int | None]:
     while True:
         path = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
         descriptor = _create(path)
-        lock = _locked_copy(descriptor)
+        try:
+            lock = _locked_copy(descriptor)
+        except BaseException:  # Ctrl-C
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+            raise
         if path.exists():
             return path, descriptor, lock
         os.close(descriptor)  # another process took it for abandoned before it was locked
@@ -144,8 +195,7 @@ def _locked_copy(descriptor: int) -> int | None:
     """Return a second descriptor of an open file that is now locked: the lock lasts until both are closed."""
     if fcntl is None:
         return None
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    _lock(descriptor)
     return os.dup(descriptor)
 
 
@@ -161,7 +211,8 @@ def _mode(path: Path) -> int | None:
     return stat.S_IMODE(mode)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk."""
     if os.name == "nt":  # folders cannot be opened there
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -16,7 +16,7 @@ from typing import Any
 
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import EdgeFiles, Kept
-from lsprune.files.atomic_write import create_new, remove_abandoned
+from lsprune.files.atomic_write import claimed, create_new, remove_abandoned, sync_folder
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,
@@ -37,6 +37,7 @@ from lsprune.outofcore.work_folder import (
     refuse_foreign,
     refuse_links,
     remove_folder,
+    removed_if_empty,
 )
 
 MARKER = ".lsprune-unfinished"  # a file in an incomplete folder: lsprune created the folder, and may empty it
@@ -88,15 +89,18 @@ class Output:
         """
         self.tidy()
         if not self.is_folder:
-            yield
+            with claimed(self.path):
+                yield
             return
-        make_folder(self.folder)
-        with locked(self.folder):
-            self._claim(fresh)
+        new = make_folder(self.folder)
+        with removed_if_empty(self.folder, new), locked(self.folder):
+            owned = new
             try:
+                self._claim(fresh)
+                owned = True
                 yield
             except BaseException as error:
-                if not stays(error):
+                if owned and not stays(error):
                     remove_folder(self.folder, MARKER, ignore_errors=True)
                 raise
 
@@ -166,6 +170,7 @@ class Output:
             self._refuse_others(entries)
             (self.folder / MARKER).unlink()
             os.rename(self.folder, self.path)  # noqa: PTH104  (Path.rename silently replaces an empty folder)
+            sync_folder(self.path.parent)  # before the work folder is removed
         else:
             manifest.write(manifest_of(self.path))
         return manifest

@@ -29,7 +29,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.atomic_write import atomic_write, create_new, open_regular
+from lsprune.files.atomic_write import atomic_write, create_new, is_open_at, open_regular
 from lsprune.files.npy import write_header
 from lsprune.graph import Array
 from lsprune.kernels.file_arrays import reserve
@@ -38,6 +38,7 @@ from lsprune.outofcore.append_file import AppendFile, map_rows
 JOURNAL = "journal.json"
 _READ_BYTES = 1 << 20  # bytes that are read at a time to check a file
 _DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+_INTERRUPTIONS = (OSError, KeyboardInterrupt)
 Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON has no tuples
 
 
@@ -104,10 +105,13 @@ class Work:
         return stage in self.done
 
     def stays(self, error: BaseException, resume: bool) -> bool:
-        """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed."""
+        """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed.
+
+        SIGTERM (SystemExit in the command line) is how systems stop what they will start again; Ctrl-C means it.
+        """
         full = isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS
         blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
-        return full or blocked or (resume and isinstance(error, OSError | KeyboardInterrupt))
+        return full or blocked or isinstance(error, SystemExit) or (resume and isinstance(error, _INTERRUPTIONS))
 
     def forget(self, *stages: str) -> None:
         """Remove these stages from the journal."""
@@ -165,31 +169,48 @@ def working(
         say: called with a line of text for each damaged file, which is written again.
     """
     new = make_folder(folder)
-    with locked(folder):  # the run of another process that is still working must not be resumed
-        work = _opened(folder, json.loads(json.dumps(task)), new, resume)
-        work.say = say
+    with removed_if_empty(folder, new), locked(folder):  # a run of another process that still works is not resumed
+        work, owned = Work(folder), new
         try:
+            work = _opened(folder, json.loads(json.dumps(task)), new, resume)
+            work.say, owned = say, True
             yield work
+            work.open.clear()
+            with suppress(FileNotFoundError):  # somebody has removed it
+                remove_folder(folder, JOURNAL)
         except BaseException as error:
             work.open.clear()
-            if not work.stays(error, resume):
+            if owned and not work.stays(error, resume):
                 remove_folder(folder, JOURNAL, ignore_errors=True)
             raise
-        work.open.clear()
-        remove_folder(folder, JOURNAL)
+
+
+@contextmanager
+def removed_if_empty(folder: Path, new: bool) -> Iterator[None]:
+    """Remove a new folder again if the block is interrupted before it has written anything there."""
+    try:
+        yield
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def make_folder(folder: Path) -> bool:
     """Create a folder if it does not exist; return whether it is new. Raise InTheWay for a link or file of its name."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        if folder.is_symlink() or not folder.is_dir():
-            raise InTheWay(
-                f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
-            ) from None
-        return False
-    return True
+    while True:
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            if folder.is_dir() and not folder.is_symlink():
+                return False
+            if os.path.lexists(folder):  # else another process has just removed it
+                raise InTheWay(
+                    f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
+                ) from None
+        else:
+            return True
 
 
 def refuse_links(folder: Path) -> None:
@@ -227,9 +248,13 @@ def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, kee
 
 def remove_finished(folder: Path, task: dict[str, Any]) -> None:
     """Remove the work folder of a task whose output is complete; a folder of another task stays."""
-    if not (folder / JOURNAL).is_file() or folder.is_symlink():
+    if not folder.is_dir() or folder.is_symlink():
         return
     with locked(folder):
+        if not any(folder.iterdir()):  # killed after the journal was removed
+            folder.rmdir()
+        if not (folder / JOURNAL).is_file():
+            return
         try:
             done, _ = _read(folder)
         except FormatError:
@@ -241,13 +266,19 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the lock ends with the process."""
-    handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
+    busy = OptionError(f"another process is at work in {folder}; wait for it")
+    try:
+        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
+    except FileNotFoundError:  # another process has just removed it
+        raise busy from None
     try:
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise OptionError(f"another process is at work in {folder}; wait for it") from None
+                raise busy from None
+            if not is_open_at(handle, folder):  # it was removed before it was locked
+                raise busy
         yield
     finally:
         os.close(handle)
@@ -257,7 +288,7 @@ def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work
     if not new:
         refuse_links(folder)
         refuse_foreign(folder, JOURNAL)
-    if not new and not resume:
+    if (folder / JOURNAL).exists() and not resume:
         raise OptionError(
             f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
         )
