@@ -99,6 +99,9 @@ class Running:
     def end(self) -> Ended:
         """Wait for the command, and return what it left; raise Broken if a process that it started lives on."""
         if self.fault is not None and not self.fault.step:
+            while self.process.is_alive() and not (self.notes / "begun").exists():
+                self._refuse_to_hang()
+                time.sleep(0.001)
             self.process.join(self.fault.seconds)
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.process.pid, self.fault.signal)
@@ -122,7 +125,8 @@ class Running:
 def start(words: Sequence[object], folder: Path, notes: Path, fault: Fault | None = None) -> Running:
     """Start a command in a folder; what it says goes to the folder `notes`."""
     notes.mkdir(exist_ok=True)
-    (notes / "steps").unlink(missing_ok=True)
+    for name in ("steps", "begun"):
+        (notes / name).unlink(missing_ok=True)
     for name in ("out", "err"):
         (notes / name).write_bytes(b"")
     process = _server().Process(target=_command, args=([str(word) for word in words], folder, notes, fault))
@@ -151,10 +155,11 @@ def _command(words: list[str], folder: Path, notes: Path, fault: Fault | None) -
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     _use_small_pieces()
-    taken = _count_steps(folder, fault)
-    sys.argv = ["lsprune", *words]
     from lsprune.cli import main
 
+    (notes / "begun").touch()
+    taken = _count_steps(folder, fault)
+    sys.argv = ["lsprune", *words]
     try:
         main()
     finally:

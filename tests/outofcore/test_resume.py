@@ -273,7 +273,9 @@ def test_a_resumed_run_removes_the_temporary_files_of_the_killed_one_and_no_othe
     assert done.returncode == 0, done.stderr
     whole = parquet.read_table(io.BytesIO(bench.whole["out.parquet"]))
     for number in (1, 2, 3):
-        assert len(list(bench.place.glob(".lsprune-*.tmp"))) == 4 - number  # those of the others stay
+        left = 4 - number  # those of the others stay: a file that was written, and the lock of the output
+        assert len(list(bench.place.glob(".lsprune-*-lock.tmp"))) == left
+        assert len(list(bench.place.glob(".lsprune-*.tmp"))) == 2 * left
         bench.case.run(bench.place, f"out{number}", resume=True)
         assert verify(bench.place / f"out{number}.parquet").ok
         assert parquet.read_table(bench.place / f"out{number}.parquet") == whole

@@ -38,11 +38,16 @@ from lsprune.outofcore.append_file import AppendFile, map_rows
 JOURNAL = "journal.json"
 _READ_BYTES = 1 << 20  # bytes that are read at a time to check a file
 _DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+_TASK, _MARKS = "task", "marks"  # what the journal has besides stages
 _INTERRUPTIONS = (OSError, KeyboardInterrupt)
 Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON has no tuples
 
 
-class InTheWay(OptionError):
+class Disturbed(OptionError):
+    """Somebody changed the files of a run while it worked; it can be resumed when that is put right."""
+
+
+class InTheWay(Disturbed):
     """A file or folder that lsprune did not create has a name that it needs; a run can be resumed without it."""
 
 
@@ -110,8 +115,16 @@ class Work:
         SIGTERM (SystemExit in the command line) is how systems stop what they will start again; Ctrl-C means it.
         """
         full = isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS
-        blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
-        return full or blocked or isinstance(error, SystemExit) or (resume and isinstance(error, _INTERRUPTIONS))
+        disturbed = isinstance(error, Disturbed) and bool(self.done.keys() - {_TASK, _MARKS})
+        return full or disturbed or isinstance(error, SystemExit) or (resume and isinstance(error, _INTERRUPTIONS))
+
+    def check_marks(self, marks: Any) -> None:
+        """Forget all stages if the input has other marks than when they were computed."""
+        if self.done.get(_MARKS) == marks:
+            return
+        self.say("the input was touched since the run was stopped: beginning again")
+        self.done[_MARKS] = marks
+        self.forget(*(self.done.keys() - {_TASK, _MARKS}))
 
     def forget(self, *stages: str) -> None:
         """Remove these stages from the journal."""
@@ -156,7 +169,7 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, 
 
 @contextmanager
 def working(
-    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None
+    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None, marks: Any = None
 ) -> Iterator[Work]:
     """Yield the work folder of a task, and remove it at the end.
 
@@ -167,13 +180,15 @@ def working(
         task: all options of the run; a run with other options cannot be resumed.
         resume: resume an interrupted run if there is one.
         say: called with a line of text for each damaged file, which is written again.
+        marks: of the input, as plain data. With other marks than before, a run is not resumed but begins again.
     """
     new = make_folder(folder)
     with removed_if_empty(folder, new), locked(folder):  # a run of another process that still works is not resumed
         work, owned = Work(folder), new
         try:
-            work = _opened(folder, json.loads(json.dumps(task)), new, resume)
+            work = _opened(folder, *json.loads(json.dumps([task, marks])), new, resume)
             work.say, owned = say, True
+            work.check_marks(marks)
             yield work
             work.open.clear()
             with suppress(FileNotFoundError):  # somebody has removed it
@@ -284,7 +299,7 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work:
+def _opened(folder: Path, task: dict[str, Any], marks: Any, new: bool, resume: bool) -> Work:
     if not new:
         refuse_links(folder)
         refuse_foreign(folder, JOURNAL)
@@ -293,8 +308,8 @@ def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work
             f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
         )
     if new or not (folder / JOURNAL).exists():  # no journal: stopped before the first stage
-        work = Work(folder)
-        work.finish("task", task)
+        work = Work(folder, {_MARKS: marks})
+        work.finish(_TASK, task)
         return work
     return _resumed(folder, task)
 
