@@ -308,7 +308,7 @@ def _opened(folder: Path, task: dict[str, Any], marks: Any, new: bool, resume: b
             f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
         )
     if new or not (folder / JOURNAL).exists():  # no journal: stopped before the first stage
-        work = Work(folder, {_MARKS: marks})
+        work = Work(folder, {} if marks is None else {_MARKS: marks})
         work.finish(_TASK, task)
         return work
     return _resumed(folder, task)
