@@ -203,7 +203,9 @@ def _count_steps(folder: Path, fault: Fault | None) -> list[int]:
 
 def _is_within(path: Any, root: str) -> bool:
     """Return whether a path is not one elsewhere, such as that of a compiled kernel."""
-    return not isinstance(path, int) and (not os.path.isabs(path) or os.fsdecode(path).startswith(root))
+    if isinstance(path, int):
+        return False
+    return not Path(os.fsdecode(path)).is_absolute() or os.fsdecode(path).startswith(root)
 
 
 def _unaudited() -> list[tuple[Any, str]]:

@@ -1,4 +1,4 @@
-"""Import and compile what commands use. Processes that are copies of this one (`soak.command_line`) then start at once."""
+"""Import and compile what commands use, so that copies of this process (`soak.command_line`) start at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ def warm_up(folder: Path) -> None:
 
 
 with contextlib.suppress(ModuleNotFoundError):
-    import torch_geometric.data
     import lsprune.lab.studies.consistency
     import lsprune.lab.studies.run_study
     import lsprune.lab.training.train  # noqa: F401

@@ -166,7 +166,7 @@ def _cut(rng: np.random.Generator, path: Path) -> None:
 
 CHECKS = (
     Check(
-        name="killed-stream", promise="Resume", about="`--stream` killed one to four times, resumed, all bytes compared",
+        name="killed-stream", promise="Resume", about="`--stream` killed one to four times, resumed, bytes compared",
         run_case=killed_stream, share=3.0, quick_cases=4,
     ),
     Check(

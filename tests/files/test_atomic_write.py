@@ -13,6 +13,7 @@ import pytest
 from lsprune.errors import OptionError
 from lsprune.files import atomic_write as module
 from lsprune.files.atomic_write import (
+    atomic_folder,
     atomic_write,
     claimed,
     create_new,
@@ -209,3 +210,25 @@ def test_a_lock_that_was_removed_before_it_was_held_is_that_of_another_process(
     monkeypatch.setattr(module.fcntl, "flock", other_process)
     with pytest.raises(OptionError, match="another process is writing"), claimed(tmp_path / "out.bin"):
         pass
+
+
+def test_a_folder_appears_whole_or_not_at_all_and_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt), atomic_folder(out) as folder:
+        folder.mkdir()
+        (left,) = tmp_path.iterdir()
+        raise KeyboardInterrupt
+    assert names(tmp_path) == []
+    for path in (left, tmp_path / ".lsprune-mine.tmp"):
+        path.mkdir()
+        (path / "part").touch()
+    with atomic_folder(out) as folder:
+        assert not left.exists()
+        folder.mkdir()
+        (folder / "part").write_bytes(b"whole")
+        with pytest.raises(ValueError, match="stop"), atomic_folder(out):
+            raise ValueError("stop")
+        assert folder.exists()  # it belongs to a process that lives
+        assert not out.exists()
+    assert names(out) == ["part"]
+    assert names(tmp_path) == [".lsprune-mine.tmp", "out"]

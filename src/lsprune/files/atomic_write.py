@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -65,6 +66,43 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
 
 
 @contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a path at which to make a folder that becomes `path` when the block ends without an error.
+
+    What killed processes left of the same folder is removed first, and on any error so is this one.
+    """
+    final = _final(path, follow=False)
+    for left in sorted(final.parent.glob(f"{_prefix(final)}*.tmp")):
+        if left.is_dir() and not left.is_symlink():
+            with suppress(OSError), _folder_descriptor(left) as descriptor:
+                _remove_folder_if_free(left, descriptor)
+    temporary = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
+    temporary.mkdir()
+    try:
+        with _folder_descriptor(temporary) as descriptor:
+            _lock(descriptor)
+            yield temporary / "content"
+            (temporary / "content").rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    sync_folder(final.parent)
+
+
+@contextmanager
+def _folder_descriptor(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | _NO_FOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _remove_folder_if_free(folder: Path, descriptor: int) -> None:
+    if fcntl is not None and _lock(descriptor):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def claimed(path: str | os.PathLike[str]) -> Iterator[None]:
     """Keep other processes from writing a file and what belongs to it until the block ends; OptionError if one does.
 
@@ -92,7 +130,9 @@ def _holds(descriptor: int, path: Path) -> bool:
 
 
 def _lock(descriptor: int) -> bool:
-    """Lock an open file; return False if another process has. A file system without locks has no others."""
+    """Lock an open file or folder; return False if another process has. A file system without locks has no others."""
+    if fcntl is None:
+        return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -169,8 +169,9 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, 
 
 @contextmanager
 def working(
-    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None, marks: Any = None
-) -> Iterator[Work]:
+    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None,
+    marks: Any = None,
+) -> Iterator[Work]:  # fmt: skip
     """Yield the work folder of a task, and remove it at the end.
 
     The folder stays if a run can be resumed: after a full disk, and with `resume` after any interruption. Other errors
@@ -186,7 +187,7 @@ def working(
     with removed_if_empty(folder, new), locked(folder):  # a run of another process that still works is not resumed
         work, owned = Work(folder), new
         try:
-            work = _opened(folder, *json.loads(json.dumps([task, marks])), new, resume)
+            work = _opened(folder, json.loads(json.dumps(task)), marks, new, resume)
             work.say, owned = say, True
             work.check_marks(marks)
             yield work
