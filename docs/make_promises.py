@@ -91,8 +91,8 @@ PROMISES = (
     Promise(
         "Resume",
         "`--resume` goes on after a kill, SIGTERM or a full disk, with the bytes of an undisturbed run. What was "
-        "damaged in between is made again or refused, and a changed input is never mixed with what it was. A study goes on "
-        "with the runs that are missing, each once. No processes and no files are left.",
+        "damaged in between is made again or refused; a changed input is never mixed with what it was. A study goes "
+        "on with the runs that are missing, each once. No processes and no files are left.",
         "The work folder must be the same. Between a kill and `--resume`, a complete output counts as complete even if "
         "its input was changed and its size and time set back.",
         (
