@@ -21,8 +21,7 @@ class StreamTask:
     """The input and all options of a run, as plain data."""
 
     settings: dict[str, Any]
-    files: tuple[Path, ...]  # of the input
-    marks: list[int]  # when each of them was changed in any way, in ns; times that no program can set back
+    marks: list[int]  # when each file of the input was changed in any way, in ns; times that no program can set back
 
     @classmethod
     def of(cls, source: StreamInput, edges: EdgeFiles, pruner: PerOwner, out: Path, memory: int) -> StreamTask:
@@ -37,14 +36,18 @@ class StreamTask:
             "tables": [None if table is None else [table.id, list(table.x)] for table in options.tables],
             "arrays": [list(options.edge_arrays), list(options.node_arrays)], "bipartite": edges.limits is not None,
         }  # fmt: skip
-        return cls(settings, files, [file.stat().st_ctime_ns for file in files])
+        return cls(settings, [file.stat().st_ctime_ns for file in files])
 
     def refuse_changed(self) -> None:
-        """Raise FormatError if a file of the input has another size or time than when the run began."""
+        """Raise FormatError if a file of the input is gone, or has another size or time than when the run began."""
         known = [*self.settings["input"], *(self.settings["features"] or [])]
-        for before, now in zip(known, _file_facts(self.files), strict=True):
-            if before != now:
-                raise FormatError(f"{now[0]}: was changed while it was read; prune it again")
+        for path, *before in known:
+            try:
+                stat = Path(path).stat()
+            except OSError:
+                raise FormatError(f"{path}: was removed while it was read") from None
+            if before != [stat.st_size, stat.st_mtime_ns]:
+                raise FormatError(f"{path}: was changed while it was read; prune it again")
 
     @property
     def name(self) -> str:
