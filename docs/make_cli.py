@@ -23,8 +23,10 @@ INTRO = """\
 Made by `docs/make_cli.py` from the commands themselves: do not edit.
 
 - Every command has `--help` with an example, and `--json` for scripts: one JSON object on stdout, nothing else.
-- Exit codes: 0 done; 1 an error, told in one line with what to change; 2 no such command or option; 130 Ctrl-C.
-- An output file appears whole or not at all, also after Ctrl-C. A study or comparison keeps the runs that are done.
+- Exit codes: 0 done; 1 an error, told in one line with what to change; 2 no such command or option; 130 Ctrl-C;
+  143 SIGTERM.
+- An output file appears whole or not at all, also after Ctrl-C, SIGTERM or a kill. A study or comparison
+  keeps the runs that are done.
 - Progress bars and colours are for terminals; `NO_COLOR=1` turns colours off there too.
 - `lsprune --install-completion` teaches your shell (bash, zsh, fish, PowerShell) commands and options;
   `--show-completion` prints what it would install.

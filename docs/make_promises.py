@@ -87,17 +87,31 @@ PROMISES = (
             "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
             "tests/files/test_atomic_write.py::test_error_leaves_the_old_file_and_no_other",
             "tests/files/test_manifest.py::test_a_full_disk_names_the_file_and_leaves_nothing",
+            "tests/files/test_atomic_write.py::test_a_file_is_claimed_by_one_process_at_a_time",
+            "tests/outofcore/test_resume.py::test_a_file_that_is_removed_while_the_others_are_written_is_missed",
+            "tests/outofcore/test_resume.py::test_two_processes_with_other_scratch_folders_do_not_write_one_output",
+            "tests/outofcore/test_resume.py::test_an_input_that_is_changed_while_it_is_read_gives_no_output",
+            "tests/cli/test_conventions.py::test_an_interrupted_prune_leaves_no_file",
+            "tests/cli/test_conventions.py::test_a_terminated_prune_leaves_no_file",
         ),
     ),
     Promise(
         "Resume",
-        "`--resume` goes on after a kill or a full disk, with the bytes of an undisturbed run. What was damaged in "
-        "between is made again or refused.",
-        "The work folder must be the same, and the input unchanged.",
+        "`--resume` goes on after a kill, SIGTERM or a full disk, with the bytes of an undisturbed run. What was "
+        "damaged in between is made again or refused; a changed input is never mixed with what it was. A study goes "
+        "on with the runs that are missing, each once. No processes and no files are left.",
+        "The work folder must be the same. Between a kill and `--resume`, a complete output counts as complete even if "
+        "its input was changed and its size and time set back.",
         (
             "tests/outofcore/test_resume.py::test_a_damaged_file_is_made_again_or_refused",
             "tests/outofcore/test_resume.py::test_an_input_that_was_changed_in_between_is_refused",
             "tests/outofcore/test_resume.py::test_an_undamaged_run_goes_on_without_making_anything_again",
+            "tests/outofcore/test_resume.py::"
+            "test_a_changed_input_with_the_same_size_and_time_is_not_mixed_with_what_it_was",
+            "tests/outofcore/test_work_folder.py::test_killed_at_any_stage_it_goes_on_and_gives_the_same_bytes",
+            "tests/lab/studies/test_result_files.py::test_a_kill_at_any_moment_loses_no_finished_run",
+            "tests/lab/studies/test_run_study.py::test_processes_end_when_the_one_that_started_them_is_killed",
+            "tests/lab/studies/test_run_study.py::test_runs_in_progress_end_when_the_study_is_interrupted",
         ),
     ),
     Promise(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from soak.check import Check
 from soak.checks import (
+    disturbances,
     input_unchanged,
+    kills,
     same_batches,
     same_device,
     same_executors,
@@ -20,6 +22,6 @@ _SAME_BITS = (
     same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device,
     same_processes,
 )  # fmt: skip
-_MODULES = (*_SAME_BITS, input_unchanged)
+_MODULES = (*_SAME_BITS, input_unchanged, kills, disturbances)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import lsprune
 from lsprune.cli import app
+from lsprune.cli.console import ENDINGS
 
 SRC = str(Path(lsprune.__file__).parents[1])
 MAIN = "import sys; sys.argv[0] = 'lsprune'; from lsprune.cli import main; main()"
@@ -189,8 +190,8 @@ plots.draw_survey = drawn
 """
 
 
-def interrupted(patch: str, folder: Path, *words: object) -> list[str]:
-    """The files in the folder after Ctrl-C in the middle of the work, which is checked to end as it should."""
+def interrupted(patch: str, folder: Path, *words: object, number: int = signal.SIGINT) -> list[str]:
+    """The files in the folder after a signal in the middle of the work, which is checked to end as it should."""
     command = [sys.executable, "-c", CHILD.format(patch=patch), *map(str, words)]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -199,9 +200,12 @@ def interrupted(patch: str, folder: Path, *words: object) -> list[str]:
         assert child.stdout is not None
         if child.stdout.readline() != "working\n":
             pytest.fail(f"it ended before it was interrupted: {child.communicate()[1]}")
-        os.killpg(child.pid, signal.SIGINT)  # a terminal sends it to all processes of a command
+        if number == signal.SIGINT:
+            os.killpg(child.pid, number)  # a terminal sends it to all processes of a command
+        else:
+            os.kill(child.pid, number)
         out, err = child.communicate()
-    assert (child.returncode, out, err) == (130, "", "interrupted\n")
+    assert (child.returncode, out, err) == (128 + number, "", ENDINGS[128 + number] + "\n")
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
@@ -212,6 +216,18 @@ def test_an_interrupted_prune_leaves_no_file(tmp_path: Path) -> None:
         found = interrupted(HALF_WRITTEN, tmp_path, "prune", "in.csv", out, "--k", 1, "--method", "first")
         assert found == ["in.csv", "old.csv"]
     assert (tmp_path / "old.csv").read_text() == "old\n"
+
+
+def test_a_terminated_prune_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("source,target\n0,1\n1,2\n")
+    words = ("prune", "in.csv", "out.csv", "--k", 1, "--method", "first")
+    assert interrupted(HALF_WRITTEN, tmp_path, *words, number=signal.SIGTERM) == ["in.csv"]
+
+
+def test_processes_of_a_terminated_study_end_with_it(tmp_path: Path) -> None:
+    pytest.importorskip("torch_geometric")
+    words = ("study", "run", "demo", "--smoke", "--jobs", 2)
+    assert interrupted(FIRST_RUN, tmp_path, *words, number=signal.SIGTERM) == ["results/demo-smoke.jsonl"]
 
 
 def test_an_interrupted_comparison_keeps_whole_runs_and_makes_no_report(tmp_path: Path) -> None:

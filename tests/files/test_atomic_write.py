@@ -11,7 +11,16 @@ from typing import BinaryIO
 import pytest
 
 from lsprune.errors import OptionError
-from lsprune.files.atomic_write import atomic_write, create_new, open_regular, open_to_append, remove_abandoned
+from lsprune.files import atomic_write as module
+from lsprune.files.atomic_write import (
+    atomic_folder,
+    atomic_write,
+    claimed,
+    create_new,
+    open_regular,
+    open_to_append,
+    remove_abandoned,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -160,3 +169,66 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="not a regular file"), atomic_write(path):
             raise AssertionError("the block must not run")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_file_is_claimed_by_one_process_at_a_time(tmp_path: Path) -> None:
+    out = tmp_path / "out.bin"
+    with claimed(out):
+        with pytest.raises(OptionError, match=r"another process is writing .*out\.bin; wait for it"), claimed(out):
+            pass
+        assert remove_abandoned(out) == []
+        with claimed(tmp_path / "other.bin"):
+            pass
+    with claimed(out):  # it is free again
+        (left,) = tmp_path.iterdir()
+    left.touch()  # of a process that was killed
+    with claimed(out):
+        pass
+    assert names(tmp_path) == []
+
+
+def test_an_interrupt_while_a_file_is_locked_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    for block in (claimed, atomic_write):
+        monkeypatch.setattr(module.fcntl, "flock", stop)
+        with pytest.raises(KeyboardInterrupt), block(tmp_path / "out.bin"):
+            pass
+        assert names(tmp_path) == []
+
+
+def test_a_lock_that_was_removed_before_it_was_held_is_that_of_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def other_process(*_: object) -> None:
+        monkeypatch.undo()
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+    monkeypatch.setattr(module.fcntl, "flock", other_process)
+    with pytest.raises(OptionError, match="another process is writing"), claimed(tmp_path / "out.bin"):
+        pass
+
+
+def test_a_folder_appears_whole_or_not_at_all_and_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt), atomic_folder(out) as folder:
+        folder.mkdir()
+        (left,) = tmp_path.iterdir()
+        raise KeyboardInterrupt
+    assert names(tmp_path) == []
+    for path in (left, tmp_path / ".lsprune-mine.tmp"):
+        path.mkdir()
+        (path / "part").touch()
+    with atomic_folder(out) as folder:
+        assert not left.exists()
+        folder.mkdir()
+        (folder / "part").write_bytes(b"whole")
+        with pytest.raises(ValueError, match="stop"), atomic_folder(out):
+            raise ValueError("stop")
+        assert folder.exists()  # it belongs to a process that lives
+        assert not out.exists()
+    assert names(out) == ["part"]
+    assert names(tmp_path) == [".lsprune-mine.tmp", "out"]

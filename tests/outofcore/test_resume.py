@@ -17,7 +17,7 @@ from faults import CASES, DAMAGES, Bench
 from pyarrow import parquet
 
 from lsprune import FormatError, OptionError
-from lsprune.files.manifest import verify
+from lsprune.files.manifest import Manifest, verify
 from lsprune.outofcore import memory_ceiling as memory
 from lsprune.outofcore.output import MARKER
 
@@ -236,6 +236,86 @@ def test_an_input_that_was_changed_in_between_is_refused(bench, name):
     assert bench.left()
 
 
+def swap_rows(bench):
+    """Give the input its rows in another order, with the size and time that it had; return which file."""
+    path = bench.place / f"in{bench.case.suffix}"
+    before = path.stat()
+    header, *rows = path.read_text().splitlines(keepends=True)
+    path.write_text(header + "".join(rows[::-1]))
+    assert path.stat().st_size == before.st_size
+    return path, before
+
+
+@pytest.mark.parametrize("bench", [CASES[4]], ids=["text"], indirect=True)
+def test_a_changed_input_with_the_same_size_and_time_is_not_mixed_with_what_it_was(bench):
+    bench.stop_after(bench.stages - 1)  # the mask is complete
+    path, before = swap_rows(bench)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert "the input was touched since the run was stopped: beginning again" in bench.resume()
+    resumed = bench.content("out")
+    bench.remove("out")
+    bench.case.run(bench.place, "out")
+    assert bench.content("out") == resumed != bench.whole
+
+
+@pytest.mark.parametrize("bench", [FILE, FOLDER, CASES[4], CASES[6]], ids=lambda case: case.name, indirect=True)
+@pytest.mark.parametrize("resume", [False, True])
+def test_an_input_that_is_changed_while_it_is_read_gives_no_output(bench, resume):
+    def change(text):
+        if text.startswith("writing"):
+            path = bench.place / f"in{bench.case.suffix}"
+            os.utime(path / "1.parquet" if path.is_dir() else path, ns=(1, 1))
+
+    with pytest.raises(FormatError, match=r"in.*: was changed while it was read; prune it again"):
+        bench.case.run(bench.place, "out", resume=resume, say=change)
+    assert bench.content("out") == {}
+
+
+@pytest.mark.parametrize("bench", [FOLDER, CASES[5]], ids=lambda case: case.name, indirect=True)
+def test_a_file_that_is_removed_while_the_others_are_written_is_missed(bench):
+    def remove(text):
+        if text.startswith("writing sub" if bench.case is FOLDER else "writing out"):
+            next(path for path in bench.place.rglob("*") if path.name in ("0.parquet", "out-ids.parquet")
+                 and "in" not in path.parts).unlink()  # fmt: skip
+
+    with pytest.raises(OptionError, match=r"\.parquet: is missing; it was changed by somebody; go on by --resume"):
+        bench.case.run(bench.place, "out", say=remove)
+    assert not bench.case.out(bench.place, "out").exists()
+    bench.resume()
+    assert bench.content("out") == bench.whole
+
+
+@pytest.mark.parametrize("bench", [FILE], ids=["file"], indirect=True)
+def test_a_single_output_that_is_removed_before_its_manifest_is_written_is_missed(bench, monkeypatch):
+    def remove(*rest):
+        bench.case.out(bench.place, "out").unlink()
+        write(*rest)
+
+    write = Manifest.write
+    with monkeypatch.context() as patch, pytest.raises(OptionError, match=r"out\.parquet: is missing"):
+        patch.setattr(Manifest, "write", remove)
+        bench.case.run(bench.place, "out")
+    bench.resume()
+    assert bench.content("out") == bench.whole
+
+
+@pytest.mark.parametrize("bench", [FILE], ids=["file"], indirect=True)
+def test_two_processes_with_other_scratch_folders_do_not_write_one_output(bench, tmp_path):
+    (tmp_path / "other").mkdir()
+
+    def start_another(text):
+        with pytest.raises(OptionError, match=r"another process is writing .*out\.parquet; wait for it"):
+            bench.case.run(bench.place, "out", scratch=tmp_path / "other")
+        calls.append(text)
+
+    calls = []
+    bench.case.run(bench.place, "out", say=start_another)
+    assert calls
+    assert bench.content("out") == bench.whole
+    assert not list((tmp_path / "other").iterdir())
+    assert not list(bench.place.glob(".lsprune-*"))
+
+
 KILLER = """
 import os, signal, sys
 from pathlib import Path
@@ -273,7 +353,9 @@ def test_a_resumed_run_removes_the_temporary_files_of_the_killed_one_and_no_othe
     assert done.returncode == 0, done.stderr
     whole = parquet.read_table(io.BytesIO(bench.whole["out.parquet"]))
     for number in (1, 2, 3):
-        assert len(list(bench.place.glob(".lsprune-*.tmp"))) == 4 - number  # those of the others stay
+        left = 4 - number  # those of the others stay: a file that was written, and the lock of the output
+        assert len(list(bench.place.glob(".lsprune-*-lock.tmp"))) == left
+        assert len(list(bench.place.glob(".lsprune-*.tmp"))) == 2 * left
         bench.case.run(bench.place, f"out{number}", resume=True)
         assert verify(bench.place / f"out{number}.parquet").ok
         assert parquet.read_table(bench.place / f"out{number}.parquet") == whole

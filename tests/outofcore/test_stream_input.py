@@ -75,10 +75,15 @@ def test_ids_are_numbered_and_the_mapping_is_restored(tmp_path):
     assert written["id"].to_pylist() == ["a", "b", "c", "d"]
     said, source = [], StreamInput(tmp_path / "e.parquet", EdgeOptions(), mapping, 10**6)
     manifest = type("Manifest", (), {"config": {"map_ids": vars(edges.entry)}})()
-    source.restore_mapping(manifest, 100, said.append)
+    assert source.has_mapping(manifest, said.append)
+    source.refuse_changed_mapping(edges.entry)
     assert not said
     mapping.unlink()
-    source.restore_mapping(manifest, 100, said.append)
-    assert parquet.read_table(mapping).equals(written) and said[0].endswith("it is made again")
+    with pytest.raises(OptionError, match=r"map\.parquet: is missing; it was changed by somebody"):
+        source.refuse_changed_mapping(edges.entry)
+    assert not source.has_mapping(manifest, said.append)
+    assert said[0].endswith("it is made again")
+    source.write_mapping(tmp_path, 100)
+    assert parquet.read_table(mapping).equals(written)
     with pytest.raises(OptionError, match="num_nodes must be at least the 4 ids that there are, got 3"):
         read(tmp_path, LocalRandom(k=1), mapping=mapping, num_nodes=3)

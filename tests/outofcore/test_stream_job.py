@@ -13,6 +13,7 @@ from lsprune.outofcore.output import Output
 from lsprune.outofcore.stream_context import StreamContext
 from lsprune.outofcore.stream_input import StreamInput
 from lsprune.outofcore.stream_job import FinishedRun, StreamJob
+from lsprune.outofcore.stream_task import StreamTask
 from lsprune.outofcore.work_folder import working
 
 
@@ -33,7 +34,10 @@ def run(folder, ends: np.ndarray, pruner) -> tuple[FinishedRun, list[str], dict]
         output.held(fresh=work.fresh, stays=lambda error: False),
     ):
         context = StreamContext.of(pruner, Ceiling(3 * 10**9, 0, 1), work, edges, said.append)
-        return StreamJob(given, output, "name", context).run(edges), said, context.seconds
+        task = StreamTask.of(given, edges, pruner, output.path, 3 * 10**9)
+        finished = StreamJob(given, output, task, context).run(edges)
+    assert finished.manifest.config["task"] == task.name
+    return finished, said, context.seconds
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,6 @@ def test_sorted_edges_take_one_pass_if_the_pruner_can(tmp_path, pruner, ordered,
     found = finished.manifest.config["found"]
     assert (found["edges"], found["kept"], found["nodes"]) == (400, mask.sum(), 30)
     assert finished.has_loops == bool((ends[0] == ends[1]).any())
-    assert finished.manifest.config["task"] == "name"
 
 
 def test_edges_that_are_sorted_only_at_first_are_pruned_in_stages(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lsprune import LSP
+from lsprune import LSP, FormatError
 from lsprune.files import EdgeOptions
 from lsprune.outofcore import stream_task
 from lsprune.outofcore.stream_input import StreamInput
@@ -61,3 +61,19 @@ def test_a_changed_input_is_another_run(task, tmp_path):
 def test_settings_are_plain_data(task, tmp_path):
     settings = task(features=tmp_path / "x.npy").settings
     assert json.loads(json.dumps(settings)) == settings
+
+
+def test_an_input_that_was_changed_since_is_refused(task, tmp_path):
+    described = task(features=tmp_path / "x.npy")
+    described.refuse_changed()
+    before = (tmp_path / "x.npy").stat()
+    os.utime(tmp_path / "x.npy", ns=(1, 1))
+    with pytest.raises(FormatError, match=r"x\.npy: was changed while it was read; prune it again"):
+        described.refuse_changed()
+    os.utime(tmp_path / "x.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
+    described.refuse_changed()
+    again = task(features=tmp_path / "x.npy")
+    assert again.settings == described.settings and again.marks != described.marks
+    (tmp_path / "x.npy").unlink()
+    with pytest.raises(FormatError, match=r"x\.npy: was removed while it was read"):
+        described.refuse_changed()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ from lsprune.kernels import file_arrays as scratch
 from lsprune.outofcore import work_folder as working_folder
 from lsprune.outofcore.output import MARKER
 from lsprune.outofcore.stream import prune_stream
-from lsprune.outofcore.work_folder import working
+from lsprune.outofcore.work_folder import locked, make_folder, remove_finished, working
 
 PRUNER = LSP(keep=0.4, symmetric="union")
 
@@ -263,3 +264,74 @@ def test_one_pass_that_was_stopped_after_its_last_file_is_found_complete(tmp_pat
     assert found.edges == 100
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     assert {path.name for path in tmp_path.iterdir()} == {"in", "out", "whole"}
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_an_interrupt_before_the_first_stage_leaves_nothing(tmp_path, monkeypatch, error):
+    def stop(*_, **options):
+        raise error
+
+    monkeypatch.setattr(working_folder, "atomic_write", stop)
+    with pytest.raises(error), working(tmp_path / "w", {}, resume=False):
+        pass
+    monkeypatch.setattr(working_folder.fcntl, "flock", stop)
+    with pytest.raises((error, OptionError)), working(tmp_path / "w", {}, resume=False):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_is_told_to_end_can_be_resumed(tmp_path):
+    with pytest.raises(SystemExit), working(tmp_path / "w", {}, resume=False) as work:
+        work.finish("count", 5)
+        raise SystemExit(143)
+    with working(tmp_path / "w", {}, resume=True) as work:
+        assert work.done["count"] == 5
+
+
+def test_an_empty_folder_is_no_run_that_was_stopped(tmp_path):
+    (tmp_path / "w").mkdir()
+    with working(tmp_path / "w", {}, resume=False) as work:
+        assert work.fresh
+    assert not (tmp_path / "w").exists()
+
+
+def test_the_folder_of_a_complete_run_is_removed_though_its_journal_is_gone(tmp_path):
+    (tmp_path / "w").mkdir()
+    remove_finished(tmp_path / "w", {})
+    assert not (tmp_path / "w").exists()
+    remove_finished(tmp_path / "w", {})
+
+
+def test_a_folder_that_was_made_anew_before_it_was_locked_is_that_of_another_process(tmp_path, monkeypatch):
+    make_folder(tmp_path / "w")
+
+    def other_process(*_):
+        monkeypatch.undo()
+        (tmp_path / "w").rename(tmp_path / "old")
+        (tmp_path / "w").mkdir()
+
+    monkeypatch.setattr(working_folder.fcntl, "flock", other_process)
+    with pytest.raises(OptionError, match="another process is at work in"), locked(tmp_path / "w"):
+        pass
+    with pytest.raises(OptionError, match="another process is at work in"), locked(tmp_path / "gone"):
+        pass
+
+
+def test_a_run_begins_again_if_its_input_has_other_marks(tmp_path):
+    with pytest.raises(KeyboardInterrupt), working(tmp_path / "w", {"k": 1}, resume=True, marks=[1]) as work:
+        work.finish("count", 5)
+        raise KeyboardInterrupt
+    for marks, stages in ([1], {"task", "marks", "count"}), ([2], {"task", "marks"}):
+        said = []
+        with (
+            pytest.raises(KeyboardInterrupt),
+            working(tmp_path / "w", {"k": 1}, resume=True, marks=marks, say=said.append) as work,
+        ):
+            assert set(work.done) == stages
+            raise KeyboardInterrupt
+        assert len(said) == (marks == [2])
+
+
+def test_a_work_folder_that_somebody_removes_at_the_end_is_no_error(tmp_path):
+    with working(tmp_path / "w", {}, resume=False):
+        shutil.rmtree(tmp_path / "w")

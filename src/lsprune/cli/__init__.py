@@ -17,7 +17,7 @@ import typer
 from lsprune.cli.acceleration import acceleration_app
 from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
-from lsprune.cli.console import INTERRUPTED, Command, Group, say_interrupted, tell
+from lsprune.cli.console import ENDINGS, TERMINATED, Command, Group, say_ending, tell
 from lsprune.cli.demo import demo_command
 from lsprune.cli.fit import fit_command
 from lsprune.cli.inspect import inspect_command
@@ -43,16 +43,27 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line; the entry point of the `lsprune` script. Ctrl-C is one line and exit code 130."""
+    """Run the command line; the entry point of the `lsprune` script.
+
+    Ctrl-C is one line and exit code 130, SIGTERM one line and exit code 143.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
+    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         app(prog_name="lsprune")
     except SystemExit as end:
-        if end.code == INTERRUPTED:
+        if end.code in ENDINGS:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was
-            say_interrupted()
+            say_ending(ENDINGS[end.code])
         raise
+
+
+def _terminate(number: int, frame: object) -> None:
+    """End as after an error, so that temporary files are removed; a second signal ends at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    raise SystemExit(TERMINATED)
 
 
 def _version(wanted: bool) -> None:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Report = dict[str, Any]
-INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+INTERRUPTED, TERMINATED = 130, 143  # 128 and the number of SIGINT and of SIGTERM, as shells have it
+ENDINGS = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
 # Unicode categories: controls (C0, C1, DEL), format characters (bidirectional, zero width), halves of surrogate pairs
@@ -126,9 +127,9 @@ def say(kind: str, message: object) -> None:
     typer.echo(escaped(f"{kind}: {' '.join(words)}"), err=True)
 
 
-def say_interrupted() -> None:
-    """Say on standard error that Ctrl-C ended the command."""
-    typer.echo("interrupted", err=True)
+def say_ending(word: str) -> None:
+    """Say on standard error which signal ended the command."""
+    typer.echo(word, err=True)
 
 
 def tell(text: str) -> None:

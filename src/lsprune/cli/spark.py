@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from lsprune.cli.edge_file_options import Bipartite, EdgeAttr, NodeId, NodeX, na
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
+from lsprune.files.atomic_write import atomic_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -142,12 +141,8 @@ def _write(kept: DataFrame, output: str) -> None:
     if final is None:
         kept.write.parquet(output, mode="errorifexists")
         return
-    temporary = final.absolute().with_name(f".lsprune-{secrets.token_hex(8)}.tmp")
-    try:
-        kept.write.parquet(str(temporary))
-        temporary.rename(final)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with atomic_folder(final.absolute()) as folder:
+        kept.write.parquet(str(folder))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -61,7 +62,92 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
     finally:
         if lock is not None:
             os.close(lock)
-    _sync_folder(final.parent)
+    sync_folder(final.parent)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a path at which to make a folder that becomes `path` when the block ends without an error.
+
+    What killed processes left of the same folder is removed first, and on any error so is this one.
+    """
+    final = _final(path, follow=False)
+    for left in sorted(final.parent.glob(f"{_prefix(final)}*.tmp")):
+        if left.is_dir() and not left.is_symlink():
+            with suppress(OSError), _folder_descriptor(left) as descriptor:
+                _remove_folder_if_free(left, descriptor)
+    temporary = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
+    temporary.mkdir()
+    try:
+        with _folder_descriptor(temporary) as descriptor:
+            _lock(descriptor)
+            yield temporary / "content"
+            (temporary / "content").rename(final)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    sync_folder(final.parent)
+
+
+@contextmanager
+def _folder_descriptor(folder: Path) -> Iterator[int]:
+    descriptor = os.open(folder, os.O_RDONLY | _NO_FOLLOW)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _remove_folder_if_free(folder: Path, descriptor: int) -> None:
+    if fcntl is not None and _lock(descriptor):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def claimed(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Keep other processes from writing a file and what belongs to it until the block ends; OptionError if one does.
+
+    The lock is a temporary file beside the file. One that a killed process left is free.
+    """
+    if fcntl is None:
+        yield
+        return
+    final = _final(path, follow=True)
+    lock = final.with_name(f"{_prefix(final)}lock.tmp")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+    try:
+        if not _holds(descriptor, lock):
+            raise OptionError(f"another process is writing {path}; wait for it")
+        yield
+    finally:
+        if _holds(descriptor, lock):
+            lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _holds(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is now locked by this process, and still has its path."""
+    return _lock(descriptor) and is_open_at(descriptor, path)
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock an open file or folder; return False if another process has. A file system without locks has no others."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def is_open_at(descriptor: int, path: Path) -> bool:
+    """Return whether an open file or folder still has this path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
 
 
 def create_new(path: Path) -> BinaryIO:
@@ -127,7 +213,12 @@ def _temporary(final: Path) -> tuple[Path, int, int | None]:
     while True:
         path = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
         descriptor = _create(path)
-        lock = _locked_copy(descriptor)
+        try:
+            lock = _locked_copy(descriptor)
+        except BaseException:  # Ctrl-C
+            path.unlink(missing_ok=True)
+            os.close(descriptor)
+            raise
         if path.exists():
             return path, descriptor, lock
         os.close(descriptor)  # another process took it for abandoned before it was locked
@@ -144,8 +235,7 @@ def _locked_copy(descriptor: int) -> int | None:
     """Return a second descriptor of an open file that is now locked: the lock lasts until both are closed."""
     if fcntl is None:
         return None
-    with suppress(OSError):  # a file system without locks
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    _lock(descriptor)
     return os.dup(descriptor)
 
 
@@ -161,7 +251,8 @@ def _mode(path: Path) -> int | None:
     return stat.S_IMODE(mode)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Write the names in a folder to the disk."""
     if os.name == "nt":  # folders cannot be opened there
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -16,7 +16,7 @@ from typing import Any
 
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import EdgeFiles, Kept
-from lsprune.files.atomic_write import create_new, remove_abandoned
+from lsprune.files.atomic_write import claimed, create_new, remove_abandoned, sync_folder
 from lsprune.files.manifest import (
     MANIFEST,
     Entry,
@@ -30,6 +30,7 @@ from lsprune.files.manifest import (
 )
 from lsprune.files.suffixes import COMPRESSIONS, TEXT_SUFFIXES
 from lsprune.outofcore.work_folder import (
+    Disturbed,
     InTheWay,
     Work,
     locked,
@@ -37,6 +38,7 @@ from lsprune.outofcore.work_folder import (
     refuse_foreign,
     refuse_links,
     remove_folder,
+    removed_if_empty,
 )
 
 MARKER = ".lsprune-unfinished"  # a file in an incomplete folder: lsprune created the folder, and may empty it
@@ -88,15 +90,18 @@ class Output:
         """
         self.tidy()
         if not self.is_folder:
-            yield
+            with claimed(self.path):
+                yield
             return
-        make_folder(self.folder)
-        with locked(self.folder):
-            self._claim(fresh)
+        new = make_folder(self.folder)
+        with removed_if_empty(self.folder, new), locked(self.folder):
+            owned = new
             try:
+                self._claim(fresh)
+                owned = True
                 yield
             except BaseException as error:
-                if not stays(error):
+                if owned and not stays(error):
                     remove_folder(self.folder, MARKER, ignore_errors=True)
                 raise
 
@@ -139,13 +144,14 @@ class Output:
 
     def write(
         self, edges: EdgeFiles, kept: Kept, rows: int, work: Work, config: Callable[[int], Mapping[str, Any]],
-        say: Callable[[str], None],
+        say: Callable[[str], None], check: Callable[[], None] = lambda: None,
     ) -> Manifest:  # fmt: skip
         """Write all files and the manifest, and give the output its final name; return the manifest.
 
         Args:
             kept: the mask of the edges first..last. rows: that are written at a time. work: whose journal lists the
-                files that are complete. config: config(rows kept) returns what the manifest says of the run.
+                files that are complete. config: config(rows kept) returns what the manifest says of the run. check:
+                called before the output gets its name, to raise if the input was changed meanwhile.
         """
         if self.is_folder:
             for path in leftovers(self.folder):
@@ -155,19 +161,20 @@ class Output:
             stage = f"{_FILE_STAGE}{number}"
             if not self._is_written(work, stage, say):
                 say(f"writing {shard.name or self.path.name}")
-                work.finish(stage, self._write_shard(edges, shard, kept, rows))
+                work.finish(stage, self._write_shard(edges, shard, kept, rows, check))
             read, entry = work.done[stage]
             entries.append(Entry(**entry))
             rows_read += read
         rows_kept = sum(entry.rows for entry in entries)
         manifest = Manifest(config(rows_kept), rows_read, rows_kept, tuple(entries))
+        check()
+        manifest.write(manifest_of(self.folder if self.is_folder else self.path))
+        self._refuse_changed(entries)
         if self.is_folder:
-            manifest.write(manifest_of(self.folder))
             self._refuse_others(entries)
             (self.folder / MARKER).unlink()
             os.rename(self.folder, self.path)  # noqa: PTH104  (Path.rename silently replaces an empty folder)
-        else:
-            manifest.write(manifest_of(self.path))
+            sync_folder(self.path.parent)  # before the work folder is removed
         return manifest
 
     @staticmethod
@@ -185,13 +192,20 @@ class Output:
             work.forget(stage)
         return not problems
 
+    def _refuse_changed(self, entries: list[Entry]) -> None:
+        """Raise Disturbed if a file is not there any more, or has another size than it was written with."""
+        for problem in (problem for entry in entries for problem in compare(self.folder, entry, deep=False)):
+            raise Disturbed(f"{problem}; it was changed by somebody; go on by --resume")
+
     def _refuse_others(self, entries: list[Entry]) -> None:
         """Raise InTheWay if the folder has other files, which would become part of the output."""
         known = {MARKER, MANIFEST, *(entry.name for entry in entries)}
         for name in sorted(all_files(self.folder) - known):
             raise InTheWay(f"{self.folder / name} does not belong to the output; remove it and go on by --resume")
 
-    def _write_shard(self, edges: EdgeFiles, shard: Any, kept: Kept, rows: int) -> tuple[int, dict[str, Any]]:
+    def _write_shard(
+        self, edges: EdgeFiles, shard: Any, kept: Kept, rows: int, check: Callable[[], None]
+    ) -> tuple[int, dict[str, Any]]:
         """Write one file; return the number of rows read and its manifest entry."""
         path = self.folder / shard.name if self.is_folder else self.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -200,6 +214,8 @@ class Output:
         def write(handle: Any) -> int:
             nonlocal read
             read, written = edges.write_shard(shard, handle, kept, rows)
+            if not self.is_folder:  # it gets its name when this ends
+                check()
             return written
 
         name = shard.name if self.is_folder else None

@@ -107,17 +107,19 @@ def prune_stream(
     folder = (output.path.parent if scratch is None else Path(scratch)) / f"{output.path.name}.lsprune-work"
     if resume and (manifest := output.complete(task.name, say)) is not None:
         result = _result(manifest, output.path)
-        source.restore_mapping(manifest, ceiling.rows(edges.row_bytes), say)
+        if not source.has_mapping(manifest, say):
+            with working(folder, task.settings, resume=True, say=say, marks=task.marks) as work:
+                source.write_mapping(work.folder, ceiling.rows(edges.row_bytes))
         output.tidy()
         remove_finished(folder, task.settings)
         return replace(result, seconds=time.perf_counter() - started)
     with (
         watched() as peak,
-        working(folder, task.settings, resume=resume, say=say) as work,
+        working(folder, task.settings, resume=resume, say=say, marks=task.marks) as work,
         output.held(fresh=work.fresh, stays=lambda error: work.stays(error, resume)),
     ):
         context = StreamContext.of(owners, ceiling, work, edges, say)
-        finished = StreamJob(source, output, task.name, context).run(edges)
+        finished = StreamJob(source, output, task, context).run(edges)
     result = _result(finished.manifest, output.path)
     one_kind = options.bipartite is None and edges.limits is None
     if one_kind and finished.has_loops and look_like_two_kinds(edges.names):

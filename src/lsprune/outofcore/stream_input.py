@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from lsprune.outofcore.id_mapping import MappedEdges, map_ids
 from lsprune.outofcore.node_features import FEATURES_FILE, NodeTable, open_features, open_nodes
 from lsprune.outofcore.one_pass import nodes_only
 from lsprune.outofcore.stream_context import KnownSizes, Say, Sizes, StreamContext
+from lsprune.outofcore.work_folder import Disturbed
 from lsprune.pruners import PerOwner
 
 _TABLE_COPIES = (FEATURES_FILE, f"target-{FEATURES_FILE}")  # in the work folder, if a table has to be copied
@@ -91,15 +91,24 @@ class StreamInput:
         edges.tables = attributes
         return edges, nodes
 
-    def restore_mapping(self, manifest: Manifest, rows: int, say: Say) -> None:
-        """Write the mapping of a complete output again if it has changed since."""
+    def refuse_changed_mapping(self, entry: Entry) -> None:
+        """Raise Disturbed if the file of the mapping is not there, or has another size than it was written with."""
+        assert self.mapping is not None
+        for problem in compare(self.mapping.parent, entry, deep=False):
+            raise Disturbed(f"{problem}; it was changed by somebody; go on by --resume")
+
+    def has_mapping(self, manifest: Manifest, say: Say) -> bool:
+        """Return whether the mapping of a complete output, if it has one, is as it was written."""
         if self.mapping is None:
-            return
+            return True
         problems = compare(self.mapping.parent, Entry(**manifest.config["map_ids"]))
-        if problems:
-            say(f"{problems[0]}; it is made again")
-            with TemporaryDirectory(prefix=".lsprune-", dir=self.mapping.parent) as folder:
-                self._map_ids(self._tables_with_ids(Path(folder), rows), rows)
+        for problem in problems:
+            say(f"{problem}; it is made again")
+        return not problems
+
+    def write_mapping(self, folder: Path, rows: int) -> None:
+        """Write the mapping again, with scratch files in a folder."""
+        self._map_ids(self._tables_with_ids(folder, rows), rows)
 
     def _read(self, edges: EdgeFiles, context: StreamContext) -> tuple[EdgeFiles, Attributes]:
         """Return the edge list, opened with the number of nodes that the attributes tell, and the attributes."""

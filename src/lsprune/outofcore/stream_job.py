@@ -25,6 +25,7 @@ from lsprune.outofcore.stream_stages import (
     read_mask,
     select_edges,
 )
+from lsprune.outofcore.stream_task import StreamTask
 
 _SORTED_ROWS = 1 << 12  # first edges that are compared to see whether the edges are sorted by owner
 
@@ -49,11 +50,11 @@ class FinishedRun:
 
 @dataclass(frozen=True, eq=False)
 class StreamJob:
-    """One run: its input, its output, the name of its task, and what its stages share."""
+    """One run: its input, its output, its task, and what its stages share."""
 
     input: StreamInput
     output: Output
-    task: str
+    task: StreamTask
     context: StreamContext
 
     def run(self, edges: EdgeFiles) -> FinishedRun:
@@ -116,14 +117,19 @@ class StreamJob:
             graph = summary()
             mapping = {"map_ids": asdict(edges.entry)} if isinstance(edges, MappedEdges) else {}
             return {
-                "pruner": context.pruner.to_dict(), "input": str(self.input.path), "task": self.task, **mapping,
+                "pruner": context.pruner.to_dict(), "input": str(self.input.path), "task": self.task.name, **mapping,
                 "found": {
                     "edges": graph.counts.edges, "kept": kept_edges, "nodes": graph.nodes, "isolated": graph.isolated,
                     "undirected": graph.counts.undirected,
                 },
             }  # fmt: skip
 
-        return self.output.write(edges, kept, context.rows, context.work, config, context.say)
+        def check() -> None:
+            self.task.refuse_changed()
+            if isinstance(edges, MappedEdges):
+                self.input.refuse_changed_mapping(edges.entry)
+
+        return self.output.write(edges, kept, context.rows, context.work, config, context.say, check)
 
 
 def _begins_sorted(edges: EdgeFiles, context: StreamContext) -> bool:

@@ -29,7 +29,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.atomic_write import atomic_write, create_new, open_regular
+from lsprune.files.atomic_write import atomic_write, create_new, is_open_at, open_regular
 from lsprune.files.npy import write_header
 from lsprune.graph import Array
 from lsprune.kernels.file_arrays import reserve
@@ -38,10 +38,16 @@ from lsprune.outofcore.append_file import AppendFile, map_rows
 JOURNAL = "journal.json"
 _READ_BYTES = 1 << 20  # bytes that are read at a time to check a file
 _DISK_FULL_ERRORS = (errno.ENOSPC, errno.EDQUOT)
+_TASK, _MARKS = "task", "marks"  # what the journal has besides stages
+_INTERRUPTIONS = (OSError, KeyboardInterrupt)
 Checksum = list[int]  # bytes and CRC-32 of a file; a list, as JSON has no tuples
 
 
-class InTheWay(OptionError):
+class Disturbed(OptionError):
+    """Somebody changed the files of a run while it worked; it can be resumed when that is put right."""
+
+
+class InTheWay(Disturbed):
     """A file or folder that lsprune did not create has a name that it needs; a run can be resumed without it."""
 
 
@@ -104,10 +110,21 @@ class Work:
         return stage in self.done
 
     def stays(self, error: BaseException, resume: bool) -> bool:
-        """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed."""
+        """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed.
+
+        SIGTERM (SystemExit in the command line) is how systems stop what they will start again; Ctrl-C means it.
+        """
         full = isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS
-        blocked = isinstance(error, InTheWay) and len(self.done) > 1  # more than the task
-        return full or blocked or (resume and isinstance(error, OSError | KeyboardInterrupt))
+        disturbed = isinstance(error, Disturbed) and bool(self.done.keys() - {_TASK, _MARKS})
+        return full or disturbed or isinstance(error, SystemExit) or (resume and isinstance(error, _INTERRUPTIONS))
+
+    def check_marks(self, marks: Any) -> None:
+        """Forget all stages if the input has other marks than when they were computed."""
+        if self.done.get(_MARKS) == marks:
+            return
+        self.say("the input was touched since the run was stopped: beginning again")
+        self.done[_MARKS] = marks
+        self.forget(*(self.done.keys() - {_TASK, _MARKS}))
 
     def forget(self, *stages: str) -> None:
         """Remove these stages from the journal."""
@@ -152,8 +169,9 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: Any) -> np.memmap[Any, 
 
 @contextmanager
 def working(
-    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None
-) -> Iterator[Work]:
+    folder: Path, task: dict[str, Any], *, resume: bool, say: Callable[[str], None] = lambda text: None,
+    marks: Any = None,
+) -> Iterator[Work]:  # fmt: skip
     """Yield the work folder of a task, and remove it at the end.
 
     The folder stays if a run can be resumed: after a full disk, and with `resume` after any interruption. Other errors
@@ -163,33 +181,52 @@ def working(
         task: all options of the run; a run with other options cannot be resumed.
         resume: resume an interrupted run if there is one.
         say: called with a line of text for each damaged file, which is written again.
+        marks: of the input, as plain data. With other marks than before, a run is not resumed but begins again.
     """
     new = make_folder(folder)
-    with locked(folder):  # the run of another process that is still working must not be resumed
-        work = _opened(folder, json.loads(json.dumps(task)), new, resume)
-        work.say = say
+    with removed_if_empty(folder, new), locked(folder):  # a run of another process that still works is not resumed
+        work, owned = Work(folder), new
         try:
+            work = _opened(folder, json.loads(json.dumps(task)), marks, new, resume)
+            work.say, owned = say, True
+            work.check_marks(marks)
             yield work
+            work.open.clear()
+            with suppress(FileNotFoundError):  # somebody has removed it
+                remove_folder(folder, JOURNAL)
         except BaseException as error:
             work.open.clear()
-            if not work.stays(error, resume):
+            if owned and not work.stays(error, resume):
                 remove_folder(folder, JOURNAL, ignore_errors=True)
             raise
-        work.open.clear()
-        remove_folder(folder, JOURNAL)
+
+
+@contextmanager
+def removed_if_empty(folder: Path, new: bool) -> Iterator[None]:
+    """Remove a new folder again if the block is interrupted before it has written anything there."""
+    try:
+        yield
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def make_folder(folder: Path) -> bool:
     """Create a folder if it does not exist; return whether it is new. Raise InTheWay for a link or file of its name."""
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        if folder.is_symlink() or not folder.is_dir():
-            raise InTheWay(
-                f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
-            ) from None
-        return False
-    return True
+    while True:
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            if folder.is_dir() and not folder.is_symlink():
+                return False
+            if os.path.lexists(folder):  # else another process has just removed it
+                raise InTheWay(
+                    f"{folder} is in the way: lsprune has to create a folder of this name; move it away"
+                ) from None
+        else:
+            return True
 
 
 def refuse_links(folder: Path) -> None:
@@ -227,9 +264,13 @@ def remove_folder(folder: Path, marker: str, *, ignore_errors: bool = False, kee
 
 def remove_finished(folder: Path, task: dict[str, Any]) -> None:
     """Remove the work folder of a task whose output is complete; a folder of another task stays."""
-    if not (folder / JOURNAL).is_file() or folder.is_symlink():
+    if not folder.is_dir() or folder.is_symlink():
         return
     with locked(folder):
+        if not any(folder.iterdir()):  # killed after the journal was removed
+            folder.rmdir()
+        if not (folder / JOURNAL).is_file():
+            return
         try:
             done, _ = _read(folder)
         except FormatError:
@@ -241,29 +282,35 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the lock ends with the process."""
-    handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
+    busy = OptionError(f"another process is at work in {folder}; wait for it")
+    try:
+        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
+    except FileNotFoundError:  # another process has just removed it
+        raise busy from None
     try:
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise OptionError(f"another process is at work in {folder}; wait for it") from None
+                raise busy from None
+            if not is_open_at(handle, folder):  # it was removed before it was locked
+                raise busy
         yield
     finally:
         os.close(handle)
 
 
-def _opened(folder: Path, task: dict[str, Any], new: bool, resume: bool) -> Work:
+def _opened(folder: Path, task: dict[str, Any], marks: Any, new: bool, resume: bool) -> Work:
     if not new:
         refuse_links(folder)
         refuse_foreign(folder, JOURNAL)
-    if not new and not resume:
+    if (folder / JOURNAL).exists() and not resume:
         raise OptionError(
             f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
         )
     if new or not (folder / JOURNAL).exists():  # no journal: stopped before the first stage
-        work = Work(folder)
-        work.finish("task", task)
+        work = Work(folder, {} if marks is None else {_MARKS: marks})
+        work.finish(_TASK, task)
         return work
     return _resumed(folder, task)
 

@@ -133,6 +133,21 @@ def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path):
                 os.kill(worker, signal.SIGKILL)
 
 
+def test_runs_in_progress_end_when_the_study_is_interrupted(tmp_path):
+    (tmp_path / "endless.py").write_text(STUDY_WITHOUT_END)
+    program = [sys.executable, tmp_path / "endless.py"]
+    parent = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    workers = [int(parent.stdout.readline()) for _ in range(2)]
+    try:
+        parent.send_signal(signal.SIGINT)  # to this process alone
+        parent.communicate(timeout=60)
+        assert parent.returncode not in (0, None)
+    finally:
+        for process in (parent.pid, *workers):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
 def test_an_error_in_another_process_stops_the_study(monkeypatch, tmp_path):
     monkeypatch.setattr(running, "do_run", failing_run)
     with pytest.raises(OptionError, match="study toy, d random k=2 seed 0: no such thing"):

@@ -6,14 +6,14 @@ import os
 import signal
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
 from typing import Any
 
@@ -159,8 +159,13 @@ def _end_with_parent() -> None:
 
 
 def _in_parallel(work: Callable[..., Outcome], runs: Iterator[Run], callbacks: tuple[Any, ...], jobs: int) -> Outcomes:
-    """Do the runs in `jobs` processes; each is started when another one has ended."""
+    """Do the runs in `jobs` processes; each is started when another one has ended.
+
+    If the caller is stopped or stops, the runs in progress are ended: nobody would read their results.
+    """
+    others = set(active_children())
     context = get_context("spawn")  # CUDA does not survive a fork
+    running: set[Future[Outcome]] = set()
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin_process, initargs=(jobs,))
     try:
         running = {pool.submit(work, run) for run in islice(runs, jobs)}
@@ -176,4 +181,6 @@ def _in_parallel(work: Callable[..., Outcome], runs: Iterator[Run], callbacks: t
     except BrokenProcessPool:
         raise LspruneError("a process of a run was killed, perhaps because memory ran out; try fewer jobs") from None
     finally:
+        for process in set(active_children()) - others if running else ():
+            process.terminate()
         pool.shutdown(cancel_futures=True)
