@@ -73,7 +73,7 @@ def build_commit(out: Path) -> dict[str, str]:
     epoch = int(_git("log", "-1", "--format=%ct"))
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(_git("archive", "HEAD"))) as committed:
-            committed.extractall(folder, filter="data")
+            committed.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))  # 3.11.4
         return build(Path(folder), out, epoch)
 
 
