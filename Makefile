@@ -3,15 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+HASHED := -m pip --disable-pip-version-check install --quiet --require-hashes --no-build-isolation
 
 LOWEST := .venv-lowest
 LOWEST_PYTHON ?= python3.11
 
+RELEASE := .venv-release
+# --universal: one lock for every platform and every Python that the pinned packages support
+COMPILE = $(RELEASE)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--annotation-style line --custom-compile-command 'make lock' $(UPGRADE)
+
+AUDIT = $(RELEASE)/bin/pip-audit --strict --disable-pip --progress-spinner off
+VERSION = $(shell sed -n 's/__version__ = "\(.*\)"/\1/p' src/lsprune/_version.py)
 
 MINUTES ?= 60
 CASES ?= 1000
 
-.PHONY: demo test test-gpu soak same-bits-environments lowest check lint types format bench results report docs wheel clean
+.PHONY: demo test test-gpu soak same-bits-environments lowest check lint types format bench results report docs lock audit \
+	wheel reproducible sbom clean
 
 demo: $(VENV)/gnn  ## train on a generated graph, whole and pruned by several methods; print what came of it
 	@$(BIN)/lsprune demo
@@ -55,17 +64,36 @@ report: $(VENV)/dev  ## build/report.html: all results as one page for the brows
 	@mkdir -p build && $(BIN)/lsprune report results -o build/report.html
 
 docs: $(VENV)/dev  ## build/site: the documentation, without a warning
-	$(PIP) --editable '.[docs]'
 	$(BIN)/python docs/make_cli.py --check
 	$(BIN)/python docs/make_architecture.py --check
 	$(BIN)/python docs/make_promises.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
-wheel: $(VENV)/dev  ## build the wheel and try it in an empty environment
-	rm -rf dist build && $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
-	rm -rf build/empty && $(PYTHON) -m venv build/empty
-	build/empty/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt dist/*.whl
+lock: $(RELEASE)/done  ## locks/*.txt: the versions of constraints.txt with hashes; UPGRADE=--upgrade renews the other tools
+	$(COMPILE) locks/build.in --constraint constraints.txt --output-file locks/build.txt
+	$(COMPILE) pyproject.toml locks/build.in locks/dev.in --extra gnn --extra report --extra dev --extra spark --extra bench \
+		--extra docs --constraint constraints.txt --excludes locks/torch.txt --output-file locks/dev.txt
+	$(COMPILE) locks/release.in --output-file locks/release.txt
+
+audit: $(RELEASE)/done  ## look every locked version up in the advisory database; one that cannot be looked up is a failure
+	$(AUDIT) --require-hashes --requirement locks/dev.txt
+	$(AUDIT) --require-hashes --requirement locks/release.txt
+	$(AUDIT) --no-deps --requirement locks/torch.txt
+
+wheel: $(VENV)/dev  ## dist: wheel and source archive of the last commit; the wheel is tried in an empty environment
+	$(BIN)/python release/build.py dist
+	rm -rf build/empty && $(PYTHON) -m venv --without-pip build/empty
+	$(BIN)/python -m pip --disable-pip-version-check --python build/empty/bin/python install --quiet \
+		--constraint constraints.txt --find-links dist lsprune==$(VERSION)
 	cd build/empty && bin/lsprune --version && bin/lsprune methods
+
+reproducible: $(VENV)/dev  ## build twice, in two folders with other file modes: the same bytes
+	$(BIN)/python release/build.py --twice build/twice
+
+sbom: wheel $(RELEASE)/done  ## dist/*.cdx.json (CycloneDX): what `pip install lsprune` installs, with the pinned versions
+	sed 's/^dynamic = .*/version = "$(VERSION)"/' pyproject.toml > build/pyproject.toml
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE)/bin/cyclonedx-py environment build/empty/bin/python \
+		--pyproject build/pyproject.toml --mc-type library --output-reproducible --output-file dist/lsprune-$(VERSION).cdx.json
 
 $(VENV)/core: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -77,8 +105,18 @@ $(VENV)/gnn: $(VENV)/core
 	$(PIP) --editable '.[gnn,report]'
 	@touch $@
 
-$(VENV)/dev: $(VENV)/gnn
-	$(PIP) --editable '.[gnn,dev,spark,bench]'
+$(VENV)/dev: pyproject.toml constraints.txt locks/build.txt locks/dev.txt locks/torch.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(HASHED) --requirement locks/build.txt
+	$(BIN)/python $(HASHED) --requirement locks/dev.txt
+	$(PIP) --requirement locks/torch.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip check
+	@touch $@
+
+$(RELEASE)/done: locks/release.txt
+	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python $(HASHED) --requirement locks/release.txt
 	@touch $@
 
 $(LOWEST)/done: pyproject.toml constraints-lowest.txt
@@ -88,4 +126,4 @@ $(LOWEST)/done: pyproject.toml constraints-lowest.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) .venv-environments build dist
+	rm -rf $(VENV) $(LOWEST) $(RELEASE) .venv-environments build dist

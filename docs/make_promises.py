@@ -138,14 +138,23 @@ PROMISES = (
     Promise(
         "No code from input files",
         "Nothing in a file that you read is run: no pickles, no expressions.",
-        "Plugins that you install are code, and are loaded.",
-        ("tests/files/test_npy.py::test_pickles_are_refused_and_never_run",),
+        "Plugins that you install are code, and are loaded. Datasets of studies are read by PyG, and some are pickles. "
+        "numba loads its compiled kernels from its own folder.",
+        (
+            "tests/files/test_npy.py::test_pickles_are_refused_and_never_run",
+            "tests/test_isolation.py::test_no_kind_of_input_file_is_unpickled_or_run",
+            "tests/test_isolation.py::test_what_is_looked_for_would_be_seen",
+        ),
     ),
     Promise(
         "No network",
-        "Pruning opens no connection. Reports and documentation load nothing from elsewhere.",
+        "Pruning opens no connection and starts no process. Reports and documentation load nothing from elsewhere.",
         "Datasets of studies that are not at hand are downloaded by PyG, and Spark talks to its own cluster.",
-        ("tests/test_docs.py::test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere",),
+        (
+            "tests/test_isolation.py::test_pruning_objects_and_files_needs_no_network_and_starts_no_process",
+            "tests/test_isolation.py::test_what_is_looked_for_would_be_seen",
+            "tests/test_docs.py::test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere",
+        ),
     ),
 )
 

@@ -1,7 +1,8 @@
-"""The wheel: builds, holds what it should, and works from where it is installed."""
+"""The wheel and the locks: builds hold what they should and are reproducible, and every version is pinned by hash."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,16 +11,27 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+import pytest
+from release.build import build
+
 import lsprune
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_wheel_builds_and_works(tmp_path):
-    copy = tmp_path / "copy"  # built from a copy: a build folder in the checkout would be picked up by the next one
+PACKAGED = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md")
+
+
+def copied_sources(copy: Path) -> Path:
+    """Copy what goes into a release to `copy`: a build folder in the checkout would be picked up by the next build."""
     shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in PACKAGED:
         shutil.copy(ROOT / name, copy)
+    return copy
+
+
+def test_the_wheel_builds_and_works(tmp_path):
+    copy = copied_sources(tmp_path / "copy")
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", tmp_path, copy]
     subprocess.run(build, check=True)
     wheel = next(tmp_path.glob("lsprune-*.whl"))
@@ -42,6 +54,84 @@ def test_the_wheel_builds_and_works(tmp_path):
     assert (
         subprocess.run(module, capture_output=True, text=True, check=True).stdout == f"lsprune {lsprune.__version__}\n"
     )
+
+
+def test_builds_in_other_folders_with_other_modes_times_and_umask_have_the_same_bytes(tmp_path):
+    digests = []
+    for name, mode, umask, time in (("one", 0o644, 0o022, 10**9), ("two/deeper", 0o660, 0o077, 1_500_000_001)):
+        sources = copied_sources(tmp_path / name)
+        for number, path in enumerate(sorted(sources.rglob("*"), reverse=name == "one")):
+            path.chmod(mode | 0o111 if path.is_dir() else mode)
+            os.utime(path, (time + number, time + number))
+        before = os.umask(umask)
+        try:
+            digests.append(build(sources, tmp_path / name / "dist", epoch=1_700_000_000))
+        finally:
+            os.umask(before)
+    assert digests[0] == digests[1]
+    wheel, archive = sorted(digests[0], key=lambda file: not file.endswith(".whl"))
+    shutil.unpack_archive(tmp_path / "one" / "dist" / archive, tmp_path / "unpacked")
+    sources = tmp_path / "unpacked" / archive.removesuffix(".tar.gz")
+    assert {path.name for path in sources.iterdir()} == {*PACKAGED, "src", "PKG-INFO", "setup.cfg"}
+    assert build(sources, tmp_path / "again", epoch=1_700_000_000)[wheel] == digests[0][wheel]
+
+
+def normal_name(requirement: str) -> str:
+    """Return the name in a requirement as indexes spell it: `Jinja2>=3.1` gives `jinja2`."""
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement).group()).lower()
+
+
+def lines_of(path: str) -> list[str]:
+    """Return the requirements of a file, without comments; a requirement and its hashes are one line."""
+    text = re.sub(r"^\s*#.*\n", "", (ROOT / path).read_text(), flags=re.MULTILINE)
+    return text.replace("\\\n", " ").split("\n")[:-1]
+
+
+def versions_in(path: str) -> dict[str, str]:
+    """Return the version of each package of a file; every line must pin one, and a package only one."""
+    pins = [re.match(r"([\w.-]+)==([^\s;]+)", line).groups() for line in lines_of(path)]
+    versions = {normal_name(name): version for name, version in pins}
+    assert len(versions) == len(pins), f"{path} pins a package twice"
+    return versions
+
+
+@pytest.mark.parametrize("path", ["locks/build.txt", "locks/dev.txt", "locks/release.txt"])
+def test_a_lock_pins_every_package_by_version_and_hash(path):
+    assert lines_of(path)
+    for line in lines_of(path):
+        pinned = r"[\w.-]+==[\w.]+( ; [^#]+?)?( +--hash=sha256:[0-9a-f]{64})+"
+        assert re.fullmatch(pinned, line), line
+    assert "://" not in (ROOT / path).read_text()  # where packages come from is for the machine to say
+
+
+def test_the_lock_has_the_versions_of_the_constraints():
+    constraints, torch = versions_in("constraints.txt"), versions_in("locks/torch.txt")
+    assert list(torch) == ["torch"]
+    assert {**versions_in("locks/dev.txt"), **torch} == constraints
+    assert versions_in("locks/build.txt").items() <= constraints.items()
+
+
+def test_the_lock_has_what_the_package_and_its_extras_ask_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *(one for extra in extras for one in extras[extra] if extra != "track")]
+    missing = {normal_name(one) for one in asked} - versions_in("locks/dev.txt").keys()
+    assert missing == {"torch"}
+    locked = set(re.findall(r"--extra (\w+)", (ROOT / "Makefile").read_text()))
+    assert locked >= extras.keys() - {"track", "plots"}  # `dev` has what `plots` asks for
+
+
+def test_what_is_installed_for_tests_must_have_its_hash():
+    makefile = (ROOT / "Makefile").read_text()
+    rule = re.search(r"^\$\(VENV\)/dev:.*?\n\n", makefile, re.DOTALL | re.MULTILINE).group()
+    assert "--require-hashes" in re.search(r"^HASHED := (.*)$", makefile, re.MULTILINE).group(1)
+    installed = [line.strip() for line in rule.splitlines() if "$(PIP)" in line or "$(HASHED)" in line]
+    assert installed == [
+        "$(BIN)/python $(HASHED) --requirement locks/build.txt",
+        "$(BIN)/python $(HASHED) --requirement locks/dev.txt",
+        "$(PIP) --requirement locks/torch.txt",
+        "$(PIP) --no-deps --no-build-isolation --editable .",
+    ]
 
 
 def test_the_lowest_versions_are_those_that_the_package_asks_for():
