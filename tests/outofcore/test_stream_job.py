@@ -33,7 +33,7 @@ def run(folder, ends: np.ndarray, pruner) -> tuple[FinishedRun, list[str], dict]
         output.held(fresh=work.fresh, stays=lambda error: False),
     ):
         context = StreamContext.of(pruner, Ceiling(3 * 10**9, 0, 1), work, edges, said.append)
-        return StreamJob(given, output, "name", context).run(edges), said, context.seconds
+        return StreamJob(pruner, given, output, "name", context).run(edges), said, context.seconds
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,12 @@ class ArrayFiles(EdgeFiles):
             raise FormatError(f"{self._path}: {error}") from None
 
     def node_array(self, name: str) -> Array | None:
-        """Return the array of this name, unless it belongs to the edges."""
-        return None if self._is_column(name) else self._arrays.get(name)
+        """Return the array of this name if it has one entry for each node of the one kind that there is."""
+        array = self._arrays.get(name)
+        if array is None or self._is_column(name) or self.limits is not None:
+            return None
+        nodes = max(self._largest(0), self._largest(1)) + 1 if self.nodes is None else self.nodes
+        return array if array.shape == (nodes,) else None
 
     @property
     def _csr(self) -> bool:

@@ -72,10 +72,6 @@ class MappedEdges(EdgeFiles):
         """Check as the files do."""
         self._files.check_arrays(nodes)
 
-    def node_array(self, name: str) -> Array | None:
-        """Return the array that the files have."""
-        return self._files.node_array(name)
-
     def pieces(
         self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
     ) -> Iterator[Piece]:

@@ -12,7 +12,7 @@ from typing import Any
 from lsprune._version import __version__
 from lsprune.files import EdgeFiles
 from lsprune.outofcore.stream_input import StreamInput
-from lsprune.pruners import PerOwner
+from lsprune.pruners import Pruner
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class StreamTask:
     settings: dict[str, Any]
 
     @classmethod
-    def of(cls, source: StreamInput, edges: EdgeFiles, pruner: PerOwner, out: Path, memory: int) -> StreamTask:
+    def of(cls, source: StreamInput, edges: EdgeFiles, pruner: Pruner, out: Path, memory: int) -> StreamTask:
         """Describe a run; `memory` is its ceiling in bytes."""
         options, tables = source.options, source.table_paths
         return cls({

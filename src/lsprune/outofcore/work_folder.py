@@ -103,6 +103,13 @@ class Work:
             self._checked.add(stage)
         return stage in self.done
 
+    def close(self) -> None:
+        """Close all arrays and files, those that an error left incomplete too."""
+        self.open.clear()
+        for file in self._append_files.values():
+            file.handle.close()
+        self._append_files.clear()
+
     def stays(self, error: BaseException, resume: bool) -> bool:
         """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed."""
         full = isinstance(error, OSError) and error.errno in _DISK_FULL_ERRORS
@@ -171,11 +178,11 @@ def working(
         try:
             yield work
         except BaseException as error:
-            work.open.clear()
+            work.close()
             if not work.stays(error, resume):
                 remove_folder(folder, JOURNAL, ignore_errors=True)
             raise
-        work.open.clear()
+        work.close()
         remove_folder(folder, JOURNAL)
 
 
