@@ -169,7 +169,7 @@ class Times:
         """Return which times are no later than a number, exactly."""
         if self.whole:
             return ~self.at_least(math.floor(limit) + 1)
-        return np.asarray(self.values <= _float_toward(limit, -math.inf))
+        return np.asarray(self.values <= float_toward(limit, -math.inf))
 
     def at_least(self, limit: int | float | Fraction) -> Array:
         """Return which times are no earlier than a number, exactly."""
@@ -178,7 +178,7 @@ class Times:
             if least > np.iinfo(np.int64).max:
                 return np.zeros(self.values.shape, bool)
             return np.asarray(self.values >= max(least, np.iinfo(np.int64).min))
-        return np.asarray(self.values >= _float_toward(limit, math.inf))
+        return np.asarray(self.values >= float_toward(limit, math.inf))
 
     def within(self, latest: Times, span: int | float) -> Array:
         """Return which times are at most `span` before the latest; those after it do not matter."""
@@ -207,7 +207,7 @@ class Times:
         return Times(values.astype(np.float64))
 
 
-def _float_toward(limit: int | float | Fraction, direction: float) -> float:
+def float_toward(limit: int | float | Fraction, direction: float) -> float:
     """Return the nearest float that is not beyond the limit, coming from `direction`."""
     try:
         near = float(limit)
