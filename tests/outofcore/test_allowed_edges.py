@@ -1,4 +1,4 @@
-"""Edges within a time, from disk: the rows that memory keeps, whatever the format, the kind of times and the options."""
+"""Edges within a time, from disk: the rows that memory keeps, whatever the format, the times and the options."""
 
 from __future__ import annotations
 
@@ -10,7 +10,19 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from lsprune import LSP, First, FormatError, Graph, GraphError, Guarded, LocalRandom, OptionError, PerNode, Random, Timed
+from lsprune import (
+    LSP,
+    First,
+    FormatError,
+    Graph,
+    GraphError,
+    Guarded,
+    LocalRandom,
+    OptionError,
+    PerNode,
+    Random,
+    Timed,
+)
 from lsprune.baselines import LowDegree, TopWeight
 from lsprune.files import open_edges, read_edges
 from lsprune.files.manifest import verify
@@ -142,7 +154,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-@pytest.mark.parametrize("rule", [{"until": 12}, {"until": 20, "window": 6}, {"window": 5}, {"until": "owner"}], ids=str)
+@pytest.mark.parametrize("rule", [{"until": 20, "window": 12}, {"window": 5}, {"until": "owner"}], ids=str)
 def test_dates_of_every_kind(tmp_path, kind, suffix, rule):
     times, unit = KINDS[kind]
     base, size = (BIG, 1) if unit == "ns" else (0, {"s": 10**9, "d": 86400 * 10**9}[unit])
@@ -182,7 +194,12 @@ def test_times_of_nodes_in_arrays(tmp_path, stored):
     ends, when = rng.integers(0, NODES, (2, EDGES)), np.array(rng.integers(0, 30, EDGES), "M8[h]")
     ends[:, 0] = NODES - 1
     born = np.array(rng.integers(0, 30, NODES), "M8[h]")
-    arrays = {"edge_index": ends, "t": when, "number": np.arange(EDGES), **({"born": born} if stored == "beside" else {})}
+    arrays = {
+        "edge_index": ends,
+        "t": when,
+        "number": np.arange(EDGES),
+        **({"born": born} if stored == "beside" else {}),
+    }
     np.savez(tmp_path / "in.npz", **arrays)
     options = {}
     if stored != "beside":
@@ -219,7 +236,10 @@ def test_ids_that_are_numbered(tmp_path, rule):
 
 def test_text_whose_type_changes_beyond_the_first_lines(tmp_path, monkeypatch):
     monkeypatch.setattr("lsprune.files.text._STREAM_BYTES", 64)
-    for times, until in ((["1", "2.5"], 2), (["2024-01-01", "2024-01-02 10:00", "2024-01-03 10:00:00.25"], "2024-01-03")):
+    for times, until in (
+        (["1", "2.5"], 2),
+        (["2024-01-01", "2024-01-02 10:00", "2024-01-03 10:00:00.25"], "2024-01-03"),
+    ):
         lines = [f"{i},{i + 1},{times[i * len(times) // 60]}\n" for i in range(60)]
         (tmp_path / "in.csv").write_text("source,target,t\n" + "".join(lines))
         pruner = Timed(pruner=LocalRandom(k=3), time="t", until=until)
@@ -228,7 +248,9 @@ def test_text_whose_type_changes_beyond_the_first_lines(tmp_path, monkeypatch):
         mask = pruner.mask(read_edges(tmp_path / "in.csv", columns=["t"]).graph)
         assert kept == [line.strip() for line, keep in zip(lines, mask, strict=True) if keep]
         assert 0 < len(kept) < 60
-    (tmp_path / "in.csv").write_text("source,target,t\n" + "0,1,5\n" * 20 + "0,1,2024-01-01\n" * 20)  # one block has both
+    (tmp_path / "in.csv").write_text(
+        "source,target,t\n" + "0,1,5\n" * 20 + "0,1,2024-01-01\n" * 20
+    )  # one block has both
     with pytest.raises(FormatError, match=r"column 't' must be numbers, got string \('5' at line 21\)"):
         prune_stream(tmp_path / "in.csv", tmp_path / "out.csv", pruner, memory="6GB")
 

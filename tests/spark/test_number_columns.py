@@ -50,7 +50,9 @@ def test_numbers_stay_as_they_are(session):
         "flag": [True, False],
     }))  # fmt: skip
     assert values(frame, "long") == [2**62 + 1, -(2**63)]
-    assert values(frame, "small") == [1, -1] and values(frame, "float") == [0.5, 2.0] and values(frame, "flag") == [1, 0]
+    assert (
+        values(frame, "small") == [1, -1] and values(frame, "float") == [0.5, 2.0] and values(frame, "flag") == [1, 0]
+    )
     assert NumberColumn.of(frame, "long").checked(frame, "t").range == (-(2**63), 2**62 + 1)
     assert not NumberColumn.of(frame, "float").whole and NumberColumn.of(frame, "flag").whole
 

@@ -198,7 +198,6 @@ class TextFiles(EdgeFiles):
         # the smallest name: bool (alone), float64, int64
         return {name: types[min(names, default="int64")] for name, names in kinds.items()}
 
-
     def _column_types(self) -> dict[str, Any]:
         """Return the Arrow type of each column that is read by name: the one that all lines can be read as."""
         kinds: dict[str, set[Any]] = {name: set() for name in self._named}

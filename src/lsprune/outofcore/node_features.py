@@ -7,6 +7,7 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -332,7 +333,7 @@ def _parquet_table(
     except FormatError as error:
         raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
     assert empty is not None
-    return _table_of(path, footers, columns, empty, rows, lambda *batch: _features(*batch, columns, empty))
+    return _table_of(path, footers, columns, empty, rows, partial(_features, columns, empty))
 
 
 def _table_of(
@@ -373,7 +374,7 @@ def _parquet_column(
     return _table_of(path, footers, columns, empty, rows, values_of), dtype
 
 
-def _features(batch: Any, footer: Footer, place: Place, columns: NodeColumns, empty: Array) -> Array:
+def _features(columns: NodeColumns, empty: Array, batch: Any, footer: Footer, place: Place) -> Array:
     block = stack([numbers(column_of(batch, name), name, footer.path, place) for name in columns.features])
     assert block is not None
     check_width(block, empty.shape[1:], ", ".join(columns.features), footer.path, place(0))

@@ -48,7 +48,9 @@ class EdgeRows:
 
     def take(self, index: Array) -> EdgeRows:
         """Return the rows of an index or a mask."""
-        fields: dict[str, Any] = {name: None if value is None else value[index] for name, value in self._arrays().items()}
+        fields: dict[str, Any] = {
+            name: None if value is None else value[index] for name, value in self._arrays().items()
+        }
         columns = None if self.columns is None else {name: values[index] for name, values in self.columns.items()}
         return EdgeRows(**fields, columns=columns)
 

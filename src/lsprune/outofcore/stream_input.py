@@ -127,11 +127,12 @@ class StreamInput:
         folder, options = context.work.folder, self.options
         ends: list[Array | None] = []
         for end, table in enumerate(options.tables if context.two_kinds else options.tables[:1]):
-            opened = table and open_column(
+            opened = None if table is None else open_column(
                 table.path, folder, context.rows, name, id=table.id, features=(*table.x, *options.columns),
                 name=f"{end}-{copy}",
             )  # fmt: skip
-            ends.append(opened and _placed_column(*opened, edges, end, folder / f"placed-{end}-{copy}"))
+            out = folder / f"placed-{end}-{copy}"
+            ends.append(None if opened is None else _placed_column(*opened, edges, end, out))
         return ends[0], ends[-1]
 
     def restore_mapping(self, manifest: Manifest, rows: int, say: Say) -> None:

@@ -124,6 +124,8 @@ def _unit(number: Exact, times: NumberColumn) -> Fraction:
 
 def _as_floats(times: NumberColumn, own: NumberColumn, rule: TimeRule) -> bool:
     """Return whether times of edges and owners are compared as floats; raise GraphError if that would not be exact."""
-    first, second = (Times(np.array(one.range, np.int64 if one.whole else np.float64), one.dates) for one in (times, own))
+    first, second = (
+        Times(np.array(one.range, np.int64 if one.whole else np.float64), one.dates) for one in (times, own)
+    )
     alike, _ = first.alike(second, rule.names)
     return times.whole != own.whole and not alike.whole
