@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -186,6 +188,13 @@ def test_times_of_nodes_serve_edges_that_have_none(tmp_path, rule):
     two = {"bipartite": True, **options, "target_features": tmp_path / "nodes.parquet"}
     (tmp_path / "out.parquet").unlink()
     assert streamed(path, pruner, two)[1] == in_memory(tmp_path, path, pruner, two)
+    every = Timed(pruner=LocalRandom(k=2), time="t", **rule)
+    for table in ("features", "target_features"):
+        needs_it = table == "features" or rule == RULES[4]  # sources are the neighbours
+        one = {name: value for name, value in two.items() if name not in ("x", table)}
+        (tmp_path / "out.parquet").unlink(missing_ok=True)
+        with pytest.raises(GraphError, match="needs a value of each") if needs_it else nullcontext():
+            streamed(path, every, one)
 
 
 @pytest.mark.parametrize("stored", ["beside", "table", "compressed"])

@@ -127,8 +127,7 @@ class TimeStage:
         if self.rule.time in self.edges.columns:
             return self.edges.columns[self.rule.time]
         column = oriented(self.rule.side, *self.nodes[self.rule.time])[1]
-        assert column is not None
-        return column.dtype
+        return np.dtype(np.int64) if column is None else column.dtype  # None: the first part says what is missing
 
     def _parts(self) -> Iterator[tuple[int, Graph]]:
         """Yield the position of the first edge, and the edges with their times, batch by batch."""
