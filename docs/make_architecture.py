@@ -86,7 +86,9 @@ wherever ours do; `tests/user_plugin` proves it.
 1. `lsprune.cli.prune.prune_command` builds the pruner (`lsprune.cli.pruner_options.PrunerOptions.make`) and calls
    `lsprune.outofcore.stream.prune_stream`.
 2. `lsprune.files.open_edges` opens the input; footers, headers and manifests are checked first.
-3. `lsprune.outofcore.stream_job.StreamJob` runs the stages. Edges that are sorted by owner go through
+3. `lsprune.outofcore.stream_job.StreamJob` runs the stages. If the pruner's needs have rules for times
+   (`lsprune.time_rules.TimeRule`), `lsprune.outofcore.allowed_edges.TimeStage` reads the times, and all that follows
+   sees the allowed edges alone (`AllowedEdges`) and runs the pruner within. Edges that are sorted by owner go through
    `lsprune.outofcore.one_pass.OnePass`, if the pruner's needs allow it.
 4. Otherwise (`lsprune.outofcore.stream_stages`) the edges are counted and grouped by owner into files
    (`lsprune.outofcore.grouping.group_on_disk`), and the pruner runs as in memory on arrays that live in files
@@ -99,7 +101,8 @@ wherever ours do; `tests/user_plugin` proves it.
 
 1. `lsprune.spark.prune_spark` checks the workers; `lsprune.spark.preparation.prepare` checks the tables
    (`lsprune.spark.tables.GraphTables`), and fits the pruner on them if it is not fitted (`lsprune.spark.fitting.fit`):
-   the same sums as in memory, added up over partitions.
+   the same sums as in memory, added up over partitions. Edges outside the time of a pruner's rules are left out before
+   (`lsprune.spark.time_filter.within_time`).
 2. `lsprune.spark.plan.Plan` follows the pruner's needs: what the edges are joined with (keys of the neighbour, or
    attributes), and how many edges each owner keeps (`lsprune.spark.budget.find_budget`).
 3. Weights that compare neighbourhoods say how they are computed where no task sees the whole graph
@@ -130,8 +133,8 @@ Times are measured apart from studies: `lsprune.lab.acceleration.run_measurement
 
 ORDER = [
     "errors", "checks", "times", "registry", "specs", "ownership", "graph", "numeric", "kernels", "common_neighbours",
-    "adapters", "files", "attributes", "needs", "hashing", "weights", "selection", "device", "pruners", "baselines",
-    "measure", "plugins", "api", "chooser", "pyg", "anndata", "outofcore", "spark", "lab", "cli",
+    "adapters", "files", "attributes", "time_rules", "needs", "hashing", "weights", "selection", "device", "pruners",
+    "baselines", "measure", "plugins", "api", "chooser", "pyg", "anndata", "outofcore", "spark", "lab", "cli",
 ]  # fmt: skip
 
 

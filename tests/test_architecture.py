@@ -17,7 +17,7 @@ ORDER = [
     "_version", "errors", "checks", "times", "registry", "specs", "ownership", "graph", "numeric",
     "numeric.random_numbers",
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
-    "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "needs",
+    "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "time_rules", "needs",
     "numeric.quantisation", "numeric.device_quantisation", "hashing", "weights", "selection", "device", "pruners",
     "baselines", "measure",
     "plugins", "api", "chooser", "__init__", "pyg", "anndata", "outofcore", "spark", "lab", "cli", "__main__",

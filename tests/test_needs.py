@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from graphs import ALL_PRUNERS, name_of, random_graph
-from lsprune import LSP, Graph, OptionError
+from lsprune import LSP, Graph, Timed
+from lsprune.baselines import TopWeight
 from lsprune.needs import SCOPES, Needs
 from lsprune.pruners import PerOwner
+from lsprune.time_rules import TimeRule
 
 SINGLE_EDGES = [p for p in ALL_PRUNERS if isinstance(p, PerOwner) and p.needs.scope == "edge" and not p.symmetric]
 FLAGS = ("owner", "neighbour", "edge", "degree", "owner_id", "carried", "position", "fit_edges", "own_type")
@@ -47,15 +49,20 @@ def test_memory_of_edges_adds_up_and_fits_follow_each_other():
     assert (both.edge_bytes, both.fit_bytes) == (140, 37)
 
 
-def test_columns_by_name_are_refused_where_edges_come_in_files():
-    Needs(edge=True).refuse_named_columns()
-    with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here, got the name 'w'"):
-        Needs(edge=True, edge_columns=("w",)).refuse_named_columns()
+def test_rules_follow_each_other():
+    first, second = (TimeRule(time="t", since=since) for since in (1, 2))
+    assert (Needs(within=(first,)) | Needs(within=(second,))).within == (first, second)
+    inner = TopWeight(k=2, column="w")
+    timed = Timed(pruner=Timed(pruner=inner, time="t", since=2), time="t", since=1)
+    assert timed.needs.within == (first, second) and timed.needs.edge_columns == ("t", "w")
+    assert timed.among_allowed() is inner and inner.needs.within == ()
+    assert timed.around(LSP(k=1)) == Timed(pruner=Timed(pruner=LSP(k=1), time="t", since=2), time="t", since=1)
+    assert LSP(k=1).around(inner) is inner
 
 
 def test_nothing_is_lost_when_needs_are_combined():
     able = {"key_table": True, "gpu": True}
-    more = {"edge_bytes": 3, "fit_bytes": 5, "edge_columns": ("w",)}
+    more = {"edge_bytes": 3, "fit_bytes": 5, "edge_columns": ("w",), "within": (TimeRule(time="t", until=3),)}
     full = Needs(**dict.fromkeys(FLAGS, True), **able, scope="graph", reason="all", **more)
     assert {f.name for f in dataclasses.fields(Needs)} == {
         *FLAGS, *able, *more, "scope", "reason",
@@ -72,6 +79,7 @@ def test_nothing_is_lost_when_needs_are_combined():
         (Needs(neighbour=True, degree=True, position=True), True),
         (Needs(owner=True), False),
         (Needs(edge=True), False),
+        (Needs(edge_columns=("w",)), False),
         (Needs(owner_id=True), False),
     ],
     ids=str,

@@ -451,6 +451,14 @@ def _node_columns(columns: Mapping[str, Any] | None, counts: list[int], bipartit
     return found
 
 
+def missing_column(graph: Graph, what: str, items: str = "edge") -> str:
+    """Return the message for a column that is asked for by name and that the edges (or `items`) do not have."""
+    kinds = "a table or file with a column of that name, or a PyG, NetworkX or igraph object with such an attribute"
+    names = [*graph.column_names, *(graph.edge_columns or ()), *(graph.node_columns or ())]
+    there = f"; there are {', '.join(map(repr, dict.fromkeys(names)))}" if names else ""
+    return f"{what} needs a value of each {items}: {kinds}{there}"
+
+
 def _concat_edge_columns(graphs: Sequence[Graph]) -> dict[str, Array] | None:
     """Return the columns of the edges that all graphs have."""
     names = [name for name in graphs[0].edge_columns or () if all(name in (g.edge_columns or ()) for g in graphs)]

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from lsprune.checks import shown
-from lsprune.errors import OptionError
+from lsprune.time_rules import TimeRule
 
 Scope = Literal["edge", "neighbourhood", "graph"]
 SCOPES: tuple[Scope, ...] = ("edge", "neighbourhood", "graph")
@@ -32,6 +31,8 @@ class Needs:
         key_table: keys depend on the neighbour alone (edge attributes aside) and are made once for each neighbour.
         own_type: edge attributes are compared in their own type, not as float32.
         edge_columns: columns of edges, or of nodes, that are asked for by name.
+        within: which edges take part, one rule after the other. Streaming and Spark remove the others before anything
+            is counted or learned, and go on with `pruner.among_allowed()`.
         edge_bytes: memory held for each edge while keys are made. fit_bytes: memory that `fit` takes, whatever the
             graph.
         gpu: keys can be made of tensors on a GPU; otherwise a graph there is copied to the host and pruned there.
@@ -50,6 +51,7 @@ class Needs:
     key_table: bool = False
     own_type: bool = False
     edge_columns: tuple[str, ...] = ()
+    within: tuple[TimeRule, ...] = ()
     edge_bytes: int = 0
     fit_bytes: int = 0
     gpu: bool = False
@@ -57,15 +59,7 @@ class Needs:
     @property
     def by_neighbour(self) -> bool:
         """Whether the keys depend on the neighbour alone."""
-        return not (self.owner or self.edge or self.owner_id or self.carried)
-
-    def refuse_named_columns(self) -> None:
-        """Raise OptionError where attributes of edges are read as columns of one array: streaming and Spark."""
-        for name in self.edge_columns:
-            raise OptionError(
-                f"column must be the number of a column of edge_attr here, got the name {shown(name)}: names are for "
-                "objects and files in memory, and for top-weight in a stream if edge_attr is no other column"
-            )
+        return not (self.owner or self.edge or self.owner_id or self.carried or self.edge_columns)
 
     def __or__(self, other: Needs) -> Needs:
         """Combine the needs of two parts of a pruner; keys are a table only if both parts allow it."""
@@ -78,6 +72,7 @@ class Needs:
             fit_edges=self.fit_edges or other.fit_edges,
             key_table=self.key_table and other.key_table, own_type=self.own_type or other.own_type,
             edge_columns=tuple(dict.fromkeys(self.edge_columns + other.edge_columns)),
+            within=self.within + other.within,
             edge_bytes=self.edge_bytes + other.edge_bytes, fit_bytes=self.fit_bytes + other.fit_bytes,
             gpu=self.gpu and other.gpu,
         )  # fmt: skip

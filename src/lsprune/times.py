@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
@@ -19,6 +20,12 @@ _NUMPY_UNITS = {**_UNITS, "m": _UNITS["min"], "D": _UNITS["d"]}  # numpy writes 
 _DATE = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(Z|[+-]\d\d:?\d\d)?")
 _SPAN = re.compile(r"(\d{1,19}) ?(ns|us|ms|s|min|h|d)")
 _LONGEST_EXACT = 2**53  # float64 holds all whole numbers up to it
+Place = Callable[[int], str]  # how an error names the place of a time
+
+
+def row(position: int) -> str:
+    """Return how an error names a row, counted from 0."""
+    return f"row {position}"
 
 
 def date_nanoseconds(value: Any) -> int | None:
@@ -52,10 +59,10 @@ def _parse_date(text: str) -> int | None:
     return int(array_nanoseconds(np.array([np.datetime64(match[1].replace(" ", "T"))]))[0]) - shift
 
 
-def array_nanoseconds(dates: Array) -> Array:
+def array_nanoseconds(dates: Array, place: Place = row) -> Array:
     """Return a `datetime64` array of any unit as int64 nanoseconds, exactly; raise ValueError if it cannot be."""
     if np.isnat(dates).any():
-        raise ValueError(f"a date is missing (NaT) in row {int(np.argmax(np.isnat(dates)))}")
+        raise ValueError(f"a date is missing (NaT) in {place(int(np.argmax(np.isnat(dates))))}")
     unit, count = np.datetime_data(dates.dtype)
     if unit in ("Y", "M", "W"):
         dates, unit, count = dates.astype("M8[D]"), "D", 1
@@ -121,11 +128,15 @@ class Times:
     dates: bool = False
 
     @classmethod
-    def of(cls, column: Array, name: str) -> Times:
-        """Return the times in a column; raise GraphError if one is missing, or is neither number nor date."""
+    def of(cls, column: Array, name: str, place: Place = row) -> Times:
+        """Return the times in a column; raise GraphError if one is missing, or is neither number nor date.
+
+        Args:
+            name, place: how errors call the column, and the place of a time in it.
+        """
         if column.dtype.kind == "M":
             try:
-                return cls(array_nanoseconds(column), dates=True)
+                return cls(array_nanoseconds(column, place), dates=True)
             except ValueError as error:
                 raise GraphError(f"{name}: {error}") from None
         if column.dtype.kind in "ib" or (column.dtype.kind == "u" and column.dtype.itemsize < 8):
@@ -137,8 +148,8 @@ class Times:
         if column.dtype.kind != "f" or column.dtype.itemsize > 8:
             raise GraphError(f"{name} must be whole numbers, floats of 64 bits or less, or dates, got {column.dtype}")
         if not (finite := np.isfinite(column)).all():
-            row = int(np.argmin(finite))
-            raise GraphError(f"{name} must be finite, got {column[row]} in row {row}: a time is missing")
+            bad = int(np.argmin(finite))
+            raise GraphError(f"{name} must be finite, got {column[bad]} in {place(bad)}: a time is missing")
         return cls(column.astype(np.float64))
 
     @property
@@ -158,7 +169,7 @@ class Times:
         """Return which times are no later than a number, exactly."""
         if self.whole:
             return ~self.at_least(math.floor(limit) + 1)
-        return np.asarray(self.values <= _float_toward(limit, -math.inf))
+        return np.asarray(self.values <= float_toward(limit, -math.inf))
 
     def at_least(self, limit: int | float | Fraction) -> Array:
         """Return which times are no earlier than a number, exactly."""
@@ -167,7 +178,7 @@ class Times:
             if least > np.iinfo(np.int64).max:
                 return np.zeros(self.values.shape, bool)
             return np.asarray(self.values >= max(least, np.iinfo(np.int64).min))
-        return np.asarray(self.values >= _float_toward(limit, math.inf))
+        return np.asarray(self.values >= float_toward(limit, math.inf))
 
     def within(self, latest: Times, span: int | float) -> Array:
         """Return which times are at most `span` before the latest; those after it do not matter."""
@@ -196,7 +207,7 @@ class Times:
         return Times(values.astype(np.float64))
 
 
-def _float_toward(limit: int | float | Fraction, direction: float) -> float:
+def float_toward(limit: int | float | Fraction, direction: float) -> float:
     """Return the nearest float that is not beyond the limit, coming from `direction`."""
     try:
         near = float(limit)

@@ -14,7 +14,8 @@ import pytest
 from pyarrow import parquet
 
 from graphs import random_graph
-from lsprune import LSP, LocalRandom
+from lsprune import LSP, LocalRandom, Timed
+from lsprune.baselines import TopWeight
 from lsprune.outofcore.stream import Streamed, prune_stream
 from lsprune.outofcore.work_folder import Work
 from lsprune.pruners import Pruner
@@ -42,6 +43,7 @@ class Case:
         columns = [[f"u{i}" for i in end] if self.strings else end for end in ends]
         table = dict(zip(("source", "target"), columns, strict=True))
         table |= {name: np.random.default_rng(1).random(EDGES) for name in self.edge_attr}
+        table |= {"time": np.random.default_rng(2).integers(0, 30, EDGES) + 2**60} if self.pruner.needs.within else {}
         whole = pa.table(table)
         if self.suffix == ".parquet":
             parquet.write_table(whole, place / "in.parquet", row_group_size=50)
@@ -75,6 +77,8 @@ CASES = [
     Case("text", LocalRandom(keep=0.5), suffix=".csv", features=None),
     Case("ids", LSP(keep=0.5, hash="identity"), strings=True, features=None),
     Case("one-pass", LSP(k=2), suffix="", ordered=True),
+    Case("timed", Timed(pruner=TopWeight(keep=0.6, column="time"), window=12, since=2**60 + 5), suffix=""),
+    Case("timed-one-pass", Timed(pruner=LSP(k=2), until=2**60 + 20), suffix="", ordered=True),
 ]
 
 

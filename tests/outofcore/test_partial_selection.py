@@ -290,7 +290,7 @@ class Undeclared(LocalPruner):
         (DSpar(k=1), "dspar must see the whole graph"),
         (NoEdges(), "no-edges must see the whole graph"),
         (Guarded(pruner=LocalRandom(k=1)), "guarded must see the whole graph"),
-        (Timed(pruner=LocalRandom(k=1), until=3), "timed must see the whole graph.*: filter the rows by time first"),
+        (Timed(pruner=LocalRandom(k=1), until=3), "edges that timed rules out must be removed first"),
         (Undeclared(k=1), r"undeclared does not declare what its keys are made of \(needs\)"),
     ],
     ids=name_of,

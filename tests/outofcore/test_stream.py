@@ -524,11 +524,11 @@ def test_arrays_of_an_npz_stay_in_step_and_what_is_unclear_is_asked_for(tmp_path
             assert found["y"].size == size
 
 
-def test_a_column_by_name_is_refused_before_anything_is_read(tmp_path):
-    with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here, got the name 'w'"):
-        prune_stream(
-            tmp_path / "missing.parquet", tmp_path / "out.parquet", TopWeight(k=1, column="w"), edge_attr=["v"]
-        )
+def test_a_column_by_name_that_is_not_there_is_named(tmp_path):
+    write(tmp_path, random_graph(1, nodes=20, edges=60))
+    with pytest.raises(GraphError, match="column 'w' needs a value of each edge.*; there are 'source', 'target', 'n"):
+        prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", TopWeight(k=1, column="w"), memory="6GB")
+    assert not (tmp_path / "out.parquet").exists()
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".npz", ".csv"])
@@ -552,6 +552,11 @@ def test_a_column_by_name_is_exact_beside_columns_of_floats(suffix, tmp_path):
     else:
         found = (csv.read_csv(out) if suffix == ".csv" else parquet.read_table(out))["when"].to_numpy()
     assert found.tolist() == when[mask].tolist()
-    for refused in (TopWeight(k=3, column="when"), LSP(k=3, hash="identity", weights=Column(column="when"))):
-        with pytest.raises(OptionError, match="column must be the number of a column of edge_attr here"):
-            prune_stream(path, tmp_path / f"other{suffix}", refused, edge_attr=["note"])
+    for pruner in (TopWeight(k=3, column="when"), LSP(k=3, hash="identity", weights=Column(column="when"))):
+        other = tmp_path / f"other{suffix}"
+        prune_stream(path, other, pruner, edge_attr=["note"])
+        graph = read_edges(path, edge_attr=["note"], columns=["when"]).graph
+        assert (
+            read_edges(other, columns=["when"]).graph.edge_columns["when"].tolist() == when[pruner.mask(graph)].tolist()
+        )
+        other.unlink()

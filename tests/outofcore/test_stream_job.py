@@ -35,7 +35,7 @@ def run(folder, ends: np.ndarray, pruner) -> tuple[FinishedRun, list[str], dict]
     ):
         context = StreamContext.of(pruner, Ceiling(3 * 10**9, 0, 1), work, edges, said.append)
         task = StreamTask.of(given, edges, pruner, output.path, 3 * 10**9)
-        finished = StreamJob(given, output, task, context).run(edges)
+        finished = StreamJob(pruner, given, output, task, context).run(edges)
     assert finished.manifest.config["task"] == task.name
     return finished, said, context.seconds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -74,8 +74,9 @@ class TopWeight(ScoredPruner):
         """Say that edge attributes are compared in their own type, or what the weights need."""
         if self.weights is not None:
             return self.scored.needs
-        named = (self.column,) if isinstance(self.column, str) else ()
-        return Needs(edge=True, own_type=True, edge_columns=named, gpu=not named)
+        if isinstance(self.column, str):
+            return Needs(edge_columns=(self.column,))
+        return Needs(edge=True, own_type=True, gpu=True)
 
     @property
     def scored(self) -> LSP:
@@ -116,11 +117,6 @@ class TopWeight(ScoredPruner):
     def comparisons(self) -> tuple[Comparison, ...]:
         """Say how the weights are computed where no task sees the whole graph."""
         return () if self.weights is None else self.scored.comparisons()
-
-    def with_column_numbers(self, numbers: Mapping[str, int]) -> TopWeight:
-        """Return the pruner with the number of its column in the place of its name."""
-        named = isinstance(self.column, str) and self.column in numbers
-        return replace(self, column=numbers[str(self.column)]) if named else self
 
     def check_attributes(self, graph: Graph) -> None:
         """Raise GraphError if the graph lacks attributes that the weights compare."""

@@ -23,7 +23,7 @@ from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import check_positions
 from lsprune.files.npy import Member, is_compressed, member_info, npy_member, npz_members, read_npz, write_header
 from lsprune.files.sparse_matrix import is_matrix, matrix_edges
-from lsprune.graph import Array
+from lsprune.graph import Array, column_array
 
 _CHECKED_ROWS = 1 << 20  # offsets of rows, or ids, compared at a time
 
@@ -85,7 +85,28 @@ class ArrayFiles(EdgeFiles):
         self.features = self._content.node_features("x")
         self.end_features = self._content.node_features("x_source"), self._content.node_features("x_target")
         self._check_features()
+        self.column_names = tuple(arrays)
+        self.columns = {name: self._column_type(name) for name in options.columns if self._is_column(name)}
         self._describe(ends)
+
+    def _is_column(self, name: str) -> bool:
+        """Return whether an array has one entry for each edge."""
+        return self._content.column(name) is not None
+
+    def _column_type(self, name: str) -> np.dtype[Any]:
+        """Return the type of an array of numbers or dates; raise FormatError for any other."""
+        try:
+            return column_array(self._arrays[name], name, self._count, "edge").dtype
+        except GraphError as error:
+            raise FormatError(f"{self._path}: {error}") from None
+
+    def node_array(self, name: str) -> Array | None:
+        """Return the array of this name if it has one entry for each node of the one kind that there is."""
+        array = self._arrays.get(name)
+        if array is None or self._is_column(name) or self.limits is not None:
+            return None
+        nodes = max(self._largest(0), self._largest(1)) + 1 if self.nodes is None else self.nodes
+        return array if array.shape == (nodes,) else None
 
     @property
     def _csr(self) -> bool:
@@ -133,14 +154,17 @@ class ArrayFiles(EdgeFiles):
             Shard(member.path.name, 0, self._count if name == ends else 0) for name, member in self._members.items()
         )
 
-    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+    def pieces(
+        self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
+    ) -> Iterator[Piece]:
         """Yield slices of the memory maps; compressed rows are expanded."""
         self._verify()
         ends = self._rows(rows) if self._csr else self._pairs(rows)
         for first, source, target in ends:
             last = first + source.shape[0]
             attr = stack([self._arrays[name][first:last] for name in self._used]) if attributes else None
-            yield Piece(self._path, first, source, target, attr, rows_from(first))
+            named = {name: self._arrays[name][first:last] for name in columns}
+            yield Piece(self._path, first, source, target, attr, rows_from(first), named)
 
     def write_shard(self, shard: Shard, handle: BinaryIO, kept: Kept, rows: int) -> tuple[int, int]:
         """Write the arrays with the kept edges, in the layout of the input; `kept` is asked once for each array."""

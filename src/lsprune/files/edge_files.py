@@ -7,9 +7,10 @@ formats have the same rules and errors. Each format also has `load`, which gives
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
@@ -33,6 +34,7 @@ class Batch:
     source: Array  # [n] int32 or int64, checked
     target: Array  # [n]
     edge_attr: Array | None  # [n] or [n, d], when asked for
+    columns: Mapping[str, Array] = field(default_factory=dict)  # [n] each, of the names that were asked for
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Piece:
     target: Any
     edge_attr: Array | None
     place: Place  # how an error names a position in this piece
+    columns: Mapping[str, Array] = field(default_factory=dict)  # [n] each, of the names that were asked for
 
     @property
     def ends(self) -> tuple[Any, Any]:
@@ -109,6 +112,9 @@ class EdgeFiles(ABC):
     row_bytes: int  # about what a row takes in memory with all its columns; known after `prepare`
     attr_shape: tuple[int, ...] | None = None  # of a row of edge_attr; None without edge_attr
     attr_dtype: np.dtype[Any] | None = None
+    columns: Mapping[str, np.dtype[Any]] = MappingProxyType({})  # types of those of `EdgeOptions.columns` that are here
+    column_names: tuple[str, ...] = ()  # of all columns or arrays, for error messages
+    is_text: bool = False  # it has to be parsed: slow enough that a copy of the values is worth its space
     features: Array | None = None  # node attributes inside the file (`x` of a .npz), memory-mapped
     end_features: tuple[Array | None, Array | None] = (None, None)  # the same of either end, where they are two kinds
 
@@ -127,10 +133,12 @@ class EdgeFiles(ABC):
         return
 
     @abstractmethod
-    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+    def pieces(
+        self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
+    ) -> Iterator[Piece]:
         """Yield all rows in order, not checked, in pieces of any size whose memory is about `rows` rows.
 
-        `spelled`: ids may be anything, so text gives them as strings.
+        `spelled`: ids may be anything, so text gives them as strings. `columns`: names out of `self.columns`.
         """
 
     @abstractmethod
@@ -140,10 +148,14 @@ class EdgeFiles(ABC):
         The memory is about `rows` rows of `row_bytes`. The same rows, kept and `rows` give the same bytes.
         """
 
-    def batches(self, rows: int, *, attributes: bool = False) -> Iterator[Batch]:
+    def batches(self, rows: int, *, attributes: bool = False, columns: Sequence[str] = ()) -> Iterator[Batch]:
         """Yield all edges in order, at most `rows` at a time, checked: no nulls, >= 0, < nodes where that is known."""
         check_rows(rows)
-        return regroup(self._checked(rows, attributes), rows)
+        return regroup(self._checked(rows, attributes, columns), rows)
+
+    def node_array(self, name: str) -> Array | None:
+        """Return an array of nodes that stands beside the edges in a `.npz`; None if there is none of this name."""
+        return None
 
     def check_arrays(self, nodes: tuple[int | None, int | None]) -> None:
         """Raise FormatError if it is not clear what belongs to the edges; `nodes` of either end, where known."""
@@ -170,14 +182,14 @@ class EdgeFiles(ABC):
         nodes = self.nodes if self.limits is None else self.limits
         return LoadedEdges(content=content, source=source, target=target, num_nodes=nodes, **more)
 
-    def _checked(self, rows: int, attributes: bool) -> Iterator[Batch]:
+    def _checked(self, rows: int, attributes: bool, columns: Sequence[str]) -> Iterator[Batch]:
         far = (NEAR - 1, "")  # the largest id that a small graph would not have, and where it stands
-        for piece in self.pieces(rows, attributes):
+        for piece in self.pieces(rows, attributes, columns=columns):
             pair = [self.check_end(end, piece) for end in (0, 1)]
             for end, array in enumerate(pair):
                 if self.limit(end) is None:
                     far = max(far, _farthest(array, self.labels[end], piece))
-            yield Batch(piece.first, pair[0], pair[1], piece.edge_attr)
+            yield Batch(piece.first, pair[0], pair[1], piece.edge_attr, piece.columns)
         if is_far(far[0], self.edges or 0):
             raise far_error(far[0], self.edges or 0, far[1])
 
@@ -219,7 +231,8 @@ def _cut(batch: Batch, rows: int) -> Iterator[Batch]:
     for lo in range(0, size, rows):
         part = slice(lo, lo + rows)
         attr = None if batch.edge_attr is None else batch.edge_attr[part]
-        yield Batch(batch.first + lo, batch.source[part], batch.target[part], attr)
+        columns = {name: column[part] for name, column in batch.columns.items()}
+        yield Batch(batch.first + lo, batch.source[part], batch.target[part], attr, columns)
 
 
 def _joined(parts: list[Batch]) -> Batch:
@@ -227,7 +240,8 @@ def _joined(parts: list[Batch]) -> Batch:
         return parts[0]
     attr = None if parts[0].edge_attr is None else np.concatenate([part.edge_attr for part in parts])
     source, target = (np.concatenate([getattr(part, end) for part in parts]) for end in ("source", "target"))
-    return replace(parts[0], source=source, target=target, edge_attr=attr)
+    columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
+    return replace(parts[0], source=source, target=target, edge_attr=attr, columns=columns)
 
 
 def _farthest(array: Array, label: str, piece: Piece) -> tuple[int, str]:

@@ -69,7 +69,7 @@ class EdgeOptions:
             of the `.npz` with the edges (default `y` and `train_mask`), or columns of `features`, which are then no
             features. A mask may also be a column of strings, where "train" is a training node.
         columns: names of columns of edges or nodes that a pruner asks for by name (`Timed(time="t")`,
-            `TopWeight(column="t")`); those of nodes are then no features. Only `read_edges` reads them.
+            `TopWeight(column="t")`); those of nodes are then no features. `open_edges` gives those of edges in batches.
 
     >>> EdgeOptions(source="from_user", target="to_user", edge_attr=["weight"]).edge_attr
     ('weight',)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from lsprune.errors import FormatError, OptionError
-from lsprune.files.arrow_columns import check_width, column_of, is_list, numbers
+from lsprune.files.arrow_columns import check_width, column_of, is_list, numbers, numbers_or_dates
 from lsprune.files.columns import Place, choose_ends, rows_from, stack
 from lsprune.files.edge_files import Content, EdgeFiles, Kept, LoadedEdges, Piece, Shard, split_nodes
 from lsprune.files.edge_options import EdgeOptions
@@ -48,7 +48,9 @@ class ParquetFiles(EdgeFiles):
         self.footers = read_footers(paths, names)
         first = self.footers[0]
         self.names = self.labels = choose_ends(list(first.types), options.source, options.target, first.path)
-        check_same_types(self.footers, (*self.names, *self._edge_attr))
+        self.column_names = tuple(first.types)
+        self._named = tuple(name for name in options.columns if name in first.types)
+        check_same_types(self.footers, (*self.names, *self._edge_attr, *self._named))
         self.dtype = _id_dtype([first.types[name] for name in self.names])
 
     def prepare(self) -> None:
@@ -56,6 +58,7 @@ class ParquetFiles(EdgeFiles):
         template = stack([no_numbers(self.footers, name) for name in self._edge_attr])
         if template is not None:
             self.attr_shape, self.attr_dtype = template.shape[1:], template.dtype
+        self.columns = {name: self._column_type(name) for name in self._named}
         self.row_bytes = self._estimate()
 
     @property
@@ -72,9 +75,11 @@ class ParquetFiles(EdgeFiles):
         """Return whether a file has any rows."""
         return any(footer.rows > 0 for footer in self.footers if footer.path == path)
 
-    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+    def pieces(
+        self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
+    ) -> Iterator[Piece]:
         """Yield the rows of all files; Arrow decodes the columns on its own threads."""
-        wanted = list(dict.fromkeys((*self.names, *(self._edge_attr if attributes else ()))))
+        wanted = list(dict.fromkeys((*self.names, *(self._edge_attr if attributes else ()), *columns)))
         for footer in self.footers:
             for at, batch in read_batches(footer, rows, wanted):
                 place = rows_from(at, footer.place)
@@ -82,7 +87,8 @@ class ParquetFiles(EdgeFiles):
                 if attr is not None and self.attr_shape is not None:
                     check_width(attr, self.attr_shape, ", ".join(self._edge_attr), footer.path, place(0))
                 source, target = (batch.column(name) for name in self.names)
-                yield Piece(footer.path, footer.first + at, source, target, attr, place)
+                named = {name: numbers_or_dates(column_of(batch, name), name, footer.path, place) for name in columns}
+                yield Piece(footer.path, footer.first + at, source, target, attr, place, named)
 
     def load_table(self, memory: MemoryBudget) -> tuple[Content, Any]:
         """Read the whole table, with ids of any kind."""
@@ -114,6 +120,14 @@ class ParquetFiles(EdgeFiles):
     def _attributes(self, table: Any, path: Path, place: Place) -> Array | None:
         """Return the attributes in a table or batch; None without names of columns."""
         return stack([numbers(column_of(table, name), name, path, place) for name in self._edge_attr])
+
+    def _column_type(self, name: str) -> np.dtype[Any]:
+        """Return the type of a column of numbers or dates; raise FormatError for any other."""
+        import pyarrow as pa
+
+        first = self.footers[0]
+        empty = pa.chunked_array([], first.types[name])
+        return numbers_or_dates(empty, name, first.path, first.place).dtype
 
     def _estimate(self) -> int:
         footer = next((footer for footer in self.footers if footer.rows), None)

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from lsprune.errors import FormatError
-from lsprune.files.arrow_columns import first_line, numbers
+from lsprune.files.arrow_columns import first_line, numbers, numbers_or_dates
 from lsprune.files.columns import need, stack
 from lsprune.files.compression import packed
 from lsprune.files.edge_files import Content, EdgeFiles, Kept, LoadedEdges, Piece, Shard, check_rows, split_nodes
@@ -52,6 +53,8 @@ _NO_EDGES = b"# no edges\n"
 class TextFiles(EdgeFiles):
     """The lines of one or more text files. How many there are is known only after they were read once."""
 
+    is_text = True
+
     def __init__(self, paths: Sequence[Path], names: Sequence[str], options: EdgeOptions) -> None:
         self.inputs, self._shard_names = tuple(paths), tuple(names)
         self._edge_attr = tuple(options.edge_attr)
@@ -66,11 +69,14 @@ class TextFiles(EdgeFiles):
             for path, (line, _) in zip(paths, firsts, strict=True)
         ]
         self.names = self.labels = first.ends
+        self.column_names = first.columns
+        self._named = tuple(name for name in options.columns if name in first.columns)
         for layout in self._layouts:
-            need(layout.columns, self._edge_attr, layout.path)
+            need(layout.columns, (*self._edge_attr, *self._named), layout.path)
         self.dtype = np.dtype(np.int64)
         self._counts: list[int | None] = [None] * len(paths)
         self._types: dict[str, Any] = {}
+        self._named_types: dict[str, Any] = {}
 
     def prepare(self) -> None:
         """Read all files where they have attributes: whether a column is whole numbers shows only at its end."""
@@ -78,8 +84,10 @@ class TextFiles(EdgeFiles):
         dtypes = [kind.to_pandas_dtype() for kind in self._types.values()]
         if dtypes:
             self.attr_shape, self.attr_dtype = () if len(dtypes) == 1 else (len(dtypes),), np.result_type(*dtypes)
+        self._named_types = self._column_types()
+        self.columns = {name: _column_dtype(kind) for name, kind in self._named_types.items()}
         # the text itself, the marks on its bytes, the place of its lines, and the values
-        self.row_bytes = 4 * self._line_bytes + 24 + 8 * (2 + len(dtypes))
+        self.row_bytes = 4 * self._line_bytes + 24 + 8 * (2 + len(dtypes) + len(self.columns))
 
     @property
     def edges(self) -> int | None:
@@ -104,7 +112,9 @@ class TextFiles(EdgeFiles):
         """Return whether a file has any line that is an edge."""
         return any(len(lines) for lines in self._lines(self.inputs.index(path), _FIRST_BYTES))
 
-    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+    def pieces(
+        self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
+    ) -> Iterator[Piece]:
         """Yield the edges of all files, parsed by Arrow."""
         import pyarrow as pa
 
@@ -112,7 +122,8 @@ class TextFiles(EdgeFiles):
         first = 0
         for file in range(len(self.inputs)):
             for lines in self._lines(file, self._block_bytes(rows)):
-                piece, _ = _piece(lines, first, ends, self._types if attributes else {})
+                named = {name: self._named_types[name] for name in columns}
+                piece, _ = _piece(lines, first, ends, self._types if attributes else {}, named)
                 yield replace(piece, source=_trimmed(piece.source), target=_trimmed(piece.target)) if spelled else piece
                 first += len(lines)
 
@@ -187,6 +198,17 @@ class TextFiles(EdgeFiles):
         # the smallest name: bool (alone), float64, int64
         return {name: types[min(names, default="int64")] for name, names in kinds.items()}
 
+    def _column_types(self) -> dict[str, Any]:
+        """Return the Arrow type of each column that is read by name: the one that all lines can be read as."""
+        kinds: dict[str, set[Any]] = {name: set() for name in self._named}
+        for file, path in enumerate(self.inputs if self._named else ()):
+            for lines in self._lines(file, _STREAM_BYTES):
+                for name in self._named:
+                    column = _column(lines.body(), lines.layout, name)
+                    numbers_or_dates(column, name, path, lines.place)
+                    kinds[name].add(column.type)
+        return {name: _common_type(found, name, self.inputs[0]) for name, found in kinds.items()}
+
 
 @dataclass(frozen=True, eq=False)
 class TextContent:
@@ -206,17 +228,9 @@ class TextContent:
 
     def column(self, name: str) -> Any:
         """Return the column of this name, numbers or dates; None if there is none."""
-        import pyarrow as pa
-
         if name not in self.layout.columns:
             return None
-        body = b"".join(lines.body() for lines in self.blocks)
-        for kind in (None, pa.float64()):  # as Arrow guesses from the first lines, else with decimals further on
-            try:
-                return parse_lines(body, self.layout, {name: kind})[name]
-            except pa.ArrowInvalid:
-                continue
-        raise FormatError(f"{self.layout.path}: column {name!r} must hold numbers or dates in all lines")
+        return _column(b"".join(lines.body() for lines in self.blocks), self.layout, name)
 
     def write(self, handle: BinaryIO, suffix: str, mask: Array) -> None:
         """Write the kept lines as they are, or as rows of a table where the format changes."""
@@ -287,13 +301,58 @@ def write_text(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, 
 
 
 def _piece(
-    lines: Lines, first: int, ends: Mapping[str, Any], attributes: Mapping[str, Any]
+    lines: Lines,
+    first: int,
+    ends: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    columns: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Piece, dict[str, Array]]:
     """Return the ends and attributes of some lines, and each attribute by its name; types are as in `Lines.parse`."""
-    table, path = _parse(lines, {**attributes, **ends}), lines.layout.path
+    table, path = _parse(lines, {**columns, **attributes, **ends}), lines.layout.path
     source, target = (table[name] for name in ends)
     values = {name: numbers(table[name], name, path, lines.place) for name in attributes}
-    return Piece(path, first, source, target, stack(list(values.values())), lines.place), values
+    named = {name: numbers_or_dates(table[name], name, path, lines.place) for name in columns}
+    return Piece(path, first, source, target, stack(list(values.values())), lines.place, named), values
+
+
+def _column(body: bytes, layout: Layout, name: str) -> Any:
+    """Return a column of numbers or dates of the lines in `body`, in the first type that all of them fit."""
+    import pyarrow as pa
+
+    for kind in (None, *_wider_types()):  # as Arrow guesses from the first lines; that may not hold further on
+        try:
+            return parse_lines(body, layout, {name: kind})[name]
+        except pa.ArrowInvalid:
+            continue
+    raise FormatError(f"{layout.path}: column {name!r} must hold numbers or dates in all lines")
+
+
+def _wider_types() -> list[Any]:
+    """Return the types that hold decimals, dates with times of day, fractions of seconds, and the same with a zone."""
+    import pyarrow as pa
+
+    return [pa.float64(), *(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))]
+
+
+def _common_type(kinds: set[Any], name: str, path: Path) -> Any:
+    """Return the type that holds the values of all blocks, each of which has one of these types."""
+    import pyarrow as pa
+
+    if len(kinds) < 2:
+        return next(iter(kinds), pa.int64())
+    holds = {pa.float64(): {pa.int64()}, pa.timestamp("s"): {pa.date32()}}
+    holds[pa.timestamp("ns")] = {pa.date32(), pa.timestamp("s")}
+    holds[pa.timestamp("ns", "UTC")] = {pa.timestamp("s", "UTC")}
+    for wide, narrow in holds.items():
+        if kinds <= {wide, *narrow}:
+            return wide
+    raise FormatError(f"{path}: column {name!r} must hold numbers or dates in all lines")
+
+
+def _column_dtype(kind: Any) -> np.dtype[Any]:
+    import pyarrow as pa
+
+    return numbers_or_dates(pa.chunked_array([], kind), "", Path()).dtype
 
 
 def _parse(lines: Lines, types: Mapping[str, Any]) -> pa.Table:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,6 +49,7 @@ class MappedEdges(EdgeFiles):
         self.inputs, self.names, self.labels = files.inputs, files.names, files.labels
         self.row_bytes = files.row_bytes + _ROW_BYTES
         self.attr_shape, self.attr_dtype = files.attr_shape, files.attr_dtype
+        self.columns, self.column_names = files.columns, files.column_names
         self.features, self.end_features = files.features, files.end_features
         self.dtype = np.dtype(np.int32 if max(counts) <= np.iinfo(np.int32).max else np.int64)
 
@@ -70,16 +72,18 @@ class MappedEdges(EdgeFiles):
         """Check as the files do."""
         self._files.check_arrays(nodes)
 
-    def pieces(self, rows: int, attributes: bool, spelled: bool = False) -> Iterator[Piece]:
+    def pieces(
+        self, rows: int, attributes: bool, spelled: bool = False, columns: Sequence[str] = ()
+    ) -> Iterator[Piece]:
         """Yield the edges with numbers as ids."""
-        if self._numbers is not None and not attributes:
+        if self._numbers is not None and not attributes and not columns:
             yield from self._numbered(rows)
             return
         at = 0
-        for piece in self._files.pieces(rows, attributes, spelled=True):
+        for piece in self._files.pieces(rows, attributes, spelled=True, columns=columns):
             source, target = self._look_up(piece) if self._numbers is None else self._stored(piece, at)
             at += len(source)
-            yield Piece(piece.path, piece.first, source, target, piece.edge_attr, piece.place)
+            yield replace(piece, source=source, target=target)
 
     def _numbered(self, rows: int) -> Iterator[Piece]:
         """Yield the edges from the files of numbers, without a look at the input."""

@@ -7,25 +7,34 @@ import shutil
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lsprune.errors import FormatError
-from lsprune.files.arrow_columns import check_width, column_of, integers, is_list, numbers
+from lsprune.files.arrow_columns import check_width, column_of, integers, is_list, numbers, numbers_or_dates
 from lsprune.files.atomic_write import create_new
 from lsprune.files.columns import Place, rows_from, stack
 from lsprune.files.edge_files import check_rows
 from lsprune.files.folders import list_files
 from lsprune.files.ids import MAP_IDS, check_ids
 from lsprune.files.node_features import SUFFIXES, array_columns, checked, feature_arrays, refuse_names
-from lsprune.files.node_table import CHOOSE, NodeColumns, NodeRows, check_far, node_columns, twice_error
+from lsprune.files.node_table import (
+    CHOOSE,
+    NodeColumns,
+    NodeRows,
+    check_far,
+    id_column,
+    node_columns,
+    twice_error,
+)
 from lsprune.files.npy import check_member, members_of, npz_members, read_npy, reading_npz, write_header
 from lsprune.files.parquet import no_numbers, read_batches
 from lsprune.files.parquet_footer import Footer, check_same_types, read_footers
 from lsprune.files.sparse_matrix import is_matrix
-from lsprune.graph import Array
+from lsprune.graph import Array, column_array
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.memory_ceiling import check_disk
 from lsprune.outofcore.work_folder import new_array
@@ -58,6 +67,7 @@ class NodeTable:
 
 
 NumbersOf = Callable[[Block, str], Array]  # (block, column of ids) -> the numbers `[n]` of its nodes
+ValuesOf = Callable[[Any, Footer, Place], Array]  # (record batch, its file, how errors name its rows) -> values
 
 
 def open_features(
@@ -67,6 +77,7 @@ def open_features(
     *,
     id: str | None = None,
     x: Sequence[str] = (),
+    skip: Sequence[str] = (),
     name: str = FEATURES_FILE,
 ) -> NodeRows:
     """Return node attributes `[N, d]` or `[N]`, memory-mapped, with the values that `read_edges` returns.
@@ -77,15 +88,19 @@ def open_features(
         scratch: a folder on disk.
         rows: about the number of rows in memory at a time.
         id, x: as in `lsprune.files.read_edges`.
+        skip: names of columns that are no features unless `x` names them, such as times.
     """
-    table = open_nodes(path, scratch, rows, id=id, x=x, name=name)
-    if isinstance(table, NodeRows):
-        return table
+    table = open_nodes(path, scratch, rows, id=id, x=x, skip=skip, name=name)
+    return table if isinstance(table, NodeRows) else placed(table, scratch / name)
+
+
+def placed(table: NodeTable, out: Path) -> NodeRows:
+    """Write a table to the file `out`, row i for node i, and return its rows memory-mapped."""
     if table.columns.id is None:
-        return NodeRows(_copy(table, scratch / name))
+        return NodeRows(_copy(table, out))
     largest = _largest_id(table)
     check_far(largest, table.count, table.columns.id, table.path)
-    return place_nodes(table, largest + 1, integer_ids, scratch / name)
+    return place_nodes(table, largest + 1, integer_ids, out)
 
 
 def open_nodes(
@@ -95,25 +110,48 @@ def open_nodes(
     *,
     id: str | None = None,
     x: Sequence[str] = (),
+    skip: Sequence[str] = (),
     name: str = FEATURES_FILE,
 ) -> NodeRows | NodeTable:
     """Return the attributes if they need no copy, else their table; arguments as for `open_features`."""
     check_rows(rows)
     path = Path(path)
-    if path.is_dir():
-        suffix, names = list_files(path)
-        if suffix != ".parquet":
-            raise FormatError(f"{path}: a folder of features must hold .parquet files, got {names[0]!r}")
-        return _parquet_table(path, [path / name for name in names], rows, id, x)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
+    suffix, paths = _files(path)
     if suffix == ".npy":
         refuse_names(path, id, x)
         return NodeRows(checked(read_npy(path), path))
     if suffix == ".npz":
-        return _npz_table(path, scratch, rows, id, x, name)
-    return _parquet_table(path, [path], rows, id, x)
+        return _npz_table(path, scratch, rows, id, x, skip, name)
+    return _parquet_table(path, paths, rows, id, x, skip)
+
+
+def _files(path: Path) -> tuple[str, list[Path]]:
+    """Return the suffix and the files of node attributes; raise FormatError for a format that cannot be read."""
+    if path.is_dir():
+        suffix, names = list_files(path)
+        if suffix != ".parquet":
+            raise FormatError(f"{path}: a folder of features must hold .parquet files, got {names[0]!r}")
+        return suffix, [path / name for name in names]
+    if path.suffix.lower() not in SUFFIXES:
+        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
+    return path.suffix.lower(), [path]
+
+
+def open_column(
+    path: Path, scratch: Path, rows: int, column: str, *, id: str | None, features: Sequence[str], name: str
+) -> tuple[NodeTable, np.dtype[Any]] | None:
+    """Return one column of numbers or dates with the ids of its nodes, and its type; None if the table has none such.
+
+    Dates are whole numbers in the table.
+
+    Args:
+        scratch, rows: as for `open_features`. id: of ids. name: of a file in `scratch`, if a copy is needed.
+        features: columns that are no ids, as the caller says.
+    """
+    suffix, paths = _files(path)
+    if suffix == ".npz":
+        return _npz_column(path, scratch, rows, column, id, features, name)
+    return None if suffix == ".npy" else _parquet_column(path, paths, rows, column, id, features)
 
 
 def place_nodes(table: NodeTable, count: int, numbers_of: NumbersOf, out: Path) -> NodeRows:
@@ -189,13 +227,19 @@ def _copy(table: NodeTable, out: Path) -> Array:
 
 
 def _npz_table(
-    path: Path, scratch: Path, rows: int, id: str | None, x: Sequence[str], name: str
+    path: Path, scratch: Path, rows: int, id: str | None, x: Sequence[str], skip: Sequence[str], name: str
 ) -> NodeRows | NodeTable:
-    arrays = _npz_arrays(path, scratch, id, x, name)
-    columns = array_columns(list(arrays), id, x, path)
+    arrays, columns = _npz_arrays(path, scratch, id, x, skip, name)
     features = feature_arrays(arrays, columns, path)
     if columns.id is None and len(features) == 1:
         return NodeRows(features[0])
+    return _array_table(path, columns, features, arrays, rows)
+
+
+def _array_table(
+    path: Path, columns: NodeColumns, features: list[Array], arrays: dict[str, Array], rows: int
+) -> NodeTable:
+    """Return the table of some arrays of a `.npz`."""
     count, empty = features[0].shape[0], stack([array[:0] for array in features])
     ids = None if columns.id is None else arrays[columns.id]
     if ids is not None and ids.shape != (count,):
@@ -212,12 +256,31 @@ def _npz_table(
     return NodeTable(path, columns, empty, count, blocks)
 
 
-def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], name: str) -> dict[str, Array]:
-    """Return the arrays that are needed, memory-mapped in place if possible, else from a copy."""
+def _npz_column(
+    path: Path, scratch: Path, rows: int, column: str, id: str | None, features: Sequence[str], name: str
+) -> tuple[NodeTable, np.dtype[Any]] | None:
+    with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
+        names = members_of(archive, os.fstat(handle.fileno()).st_size, path)
+    if column not in names:
+        return None
+    ids = id_column(names, id, (*features, column), path) or ""  # none: row i is node i
+    arrays, columns = _npz_arrays(path, scratch, ids, (column,), (), name)
+    values = column_array(arrays[column], column, int(arrays[column].shape[0]), "node")
+    return _array_table(path, columns, [_whole_dates(values)], arrays, rows), values.dtype
+
+
+def _whole_dates(values: Array) -> Array:
+    return values.view(np.int64) if values.dtype.kind == "M" else values
+
+
+def _npz_arrays(
+    path: Path, scratch: Path, id: str | None, x: Sequence[str], skip: Sequence[str], name: str
+) -> tuple[dict[str, Array], NodeColumns]:
+    """Return the arrays that are needed, memory-mapped in place if possible, else from a copy; and what is what."""
     with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
         infos = members_of(archive, os.fstat(handle.fileno()).st_size, path)
         _refuse_matrix(list(infos), path)
-        columns = array_columns(list(infos), id, x, path)
+        columns = array_columns([array for array in infos if array in x or array not in skip], id, x, path)
         used = [*columns.features, *(() if columns.id is None else (columns.id,))]
         single = len(used) == 1  # several arrays are joined in the file `name`, so that their copies have other names
         copies = {array: scratch / (name if single else f"{i}-{name}") for i, array in enumerate(used)}
@@ -225,9 +288,9 @@ def _npz_arrays(path: Path, scratch: Path, id: str | None, x: Sequence[str], nam
             for array in used:
                 check_member(archive, infos[array], f"{path}: {array}")
             check_disk(scratch, sum(infos[array].file_size for array in used), _SCRATCH_ADVICE)
-            return {array: _decompressed(archive, infos[array], copies[array]) for array in used}
+            return {array: _decompressed(archive, infos[array], copies[array]) for array in used}, columns
     members = npz_members(path)
-    return {array: _aligned(members[array], copies[array]) for array in used}
+    return {array: _aligned(members[array], copies[array]) for array in used}, columns
 
 
 def _decompressed(archive: zipfile.ZipFile, info: zipfile.ZipInfo, out: Path) -> Array:
@@ -256,10 +319,13 @@ def _refuse_matrix(names: list[str], path: Path) -> None:
 # Parquet
 
 
-def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str]) -> NodeTable:
+def _parquet_table(
+    path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str], skip: Sequence[str]
+) -> NodeTable:
     footers = read_footers(paths)
     first = footers[0]
-    columns = node_columns({name: is_list(kind) for name, kind in first.types.items()}, id, x, first.path)
+    kinds = {name: is_list(kind) for name, kind in first.types.items() if name in x or name not in skip}
+    columns = node_columns(kinds, id, x, first.path)
     used = (*columns.features, *(() if columns.id is None else (columns.id,)))
     check_same_types(footers, used)
     try:
@@ -267,6 +333,13 @@ def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: 
     except FormatError as error:
         raise FormatError(f"{error}{'' if x or CHOOSE in str(error) else CHOOSE}") from None
     assert empty is not None
+    return _table_of(path, footers, columns, empty, rows, partial(_features, columns, empty))
+
+
+def _table_of(
+    path: Path, footers: Sequence[Footer], columns: NodeColumns, empty: Array, rows: int, values_of: ValuesOf
+) -> NodeTable:
+    """Return the table in some Parquet files, whose batches `values_of` turns into arrays like `empty`."""
 
     def blocks(with_features: bool) -> Iterator[Block]:
         names = [] if columns.id is None else [columns.id]
@@ -275,13 +348,33 @@ def _parquet_table(path: Path, paths: list[Path], rows: int, id: str | None, x: 
             for at, batch in read_batches(footer, _block_rows(rows, empty), read):
                 place = rows_from(at, footer.place)
                 ids = column_of(batch, columns.id) if columns.id else None
-                x = _features(batch, columns, empty, footer, place) if with_features else None
+                x = values_of(batch, footer, place) if with_features else None
                 yield Block(footer.path, ids, x, place)
 
     return NodeTable(path, columns, empty, footers[-1].last, blocks)
 
 
-def _features(batch: Any, columns: NodeColumns, empty: Array, footer: Footer, place: Place) -> Array:
+def _parquet_column(
+    path: Path, paths: list[Path], rows: int, column: str, id: str | None, features: Sequence[str]
+) -> tuple[NodeTable, np.dtype[Any]] | None:
+    import pyarrow as pa
+
+    footers = read_footers(paths)
+    types = footers[0].types
+    if column not in types:
+        return None
+    columns = NodeColumns(id_column(types, id, (*features, column), footers[0].path), (column,))
+    check_same_types(footers, (column, *(() if columns.id is None else (columns.id,))))
+
+    def values_of(batch: Any, footer: Footer, place: Place) -> Array:
+        return _whole_dates(numbers_or_dates(column_of(batch, column), column, footer.path, place))
+
+    dtype = numbers_or_dates(pa.chunked_array([], types[column]), column, footers[0].path).dtype
+    empty = _whole_dates(np.empty(0, dtype))
+    return _table_of(path, footers, columns, empty, rows, values_of), dtype
+
+
+def _features(columns: NodeColumns, empty: Array, batch: Any, footer: Footer, place: Place) -> Array:
     block = stack([numbers(column_of(batch, name), name, footer.path, place) for name in columns.features])
     assert block is not None
     check_width(block, empty.shape[1:], ", ".join(columns.features), footer.path, place(0))

@@ -32,7 +32,7 @@ class NotSorted(Exception):
 def suits(pruner: PerOwner, edges: EdgeFiles) -> bool:
     """Return whether sorted edges can be pruned in one pass: the budget is k, and keys do not depend on other edges."""
     needs, k = pruner.needs, pruner.rules.k
-    if k is None or k > MAX_TABLE_FUNCTIONS or pruner.symmetric or edges.attr_shape is not None:
+    if k is None or k > MAX_TABLE_FUNCTIONS or pruner.symmetric or edges.attr_shape is not None or needs.edge_columns:
         return False
     return needs.scope == "edge" and not needs.degree and (pruner.is_fitted or not needs.fit_edges)
 

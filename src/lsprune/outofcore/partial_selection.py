@@ -7,7 +7,7 @@ partial selections merge exactly, so the result does not depend on how the edges
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,20 +41,30 @@ class EdgeRows:
     edge_attr: Any = None  # [n, ...]
     degree: Array | None = None  # [n] of the neighbour
     carried: Array | None = None  # [n, ...] logarithms of weights; see `lsprune.weights.carried`
+    columns: Mapping[str, Array] | None = None  # [n] each, that the pruner asks for by name
 
     def __len__(self) -> int:
         return int(self.owner.shape[0])
 
     def take(self, index: Array) -> EdgeRows:
         """Return the rows of an index or a mask."""
-        fields: dict[str, Any] = {name: None if value is None else value[index] for name, value in vars(self).items()}
-        return EdgeRows(**fields)
+        fields: dict[str, Any] = {
+            name: None if value is None else value[index] for name, value in self._arrays().items()
+        }
+        columns = None if self.columns is None else {name: values[index] for name, values in self.columns.items()}
+        return EdgeRows(**fields, columns=columns)
+
+    def _arrays(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "columns"}
 
     def then(self, other: EdgeRows) -> EdgeRows:
         """Return these rows, followed by those of `other`, which has the same fields."""
-        pairs = ((name, value, getattr(other, name)) for name, value in vars(self).items())
+        pairs = ((name, value, getattr(other, name)) for name, value in self._arrays().items())
         fields: dict[str, Any] = {name: None if a is None else np.concatenate([a, b]) for name, a, b in pairs}
-        return EdgeRows(**fields)
+        columns = None
+        if self.columns is not None and other.columns is not None:
+            columns = {name: np.concatenate([a, other.columns[name]]) for name, a in self.columns.items()}
+        return EdgeRows(**fields, columns=columns)
 
 
 def per_owner(pruner: Pruner) -> PerOwner:
@@ -192,6 +202,6 @@ def _partial_graph(rows: EdgeRows, indptr: Array, side: str) -> tuple[Graph, Own
     ends, sizes = oriented(side, owner, neighbour), oriented(side, owners, count)
     graph = Graph(
         source=ends[0], target=ends[1], num_sources=sizes[0], num_targets=sizes[1], x_source=x[0], x_target=x[1],
-        edge_attr=rows.edge_attr, bipartite=True, ids=ids,
+        edge_attr=rows.edge_attr, edge_columns=rows.columns, bipartite=True, ids=ids,
     )  # fmt: skip
     return graph, Owned(indptr, neighbour, None, rows.degree, rows.carried)

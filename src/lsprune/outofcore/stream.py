@@ -4,6 +4,7 @@ The walk of `prune_stream`, stage by stage:
 
 1. check: options (`EdgeOptions`), pruner, places of the output and of scratch files (`Output`, `working`).
 2. open: the edge list and the node tables, with ids numbered on request (`StreamInput.read_nodes`).
+   With `Timed`, edges outside the time are left out from here on, as if there were none (`TimeStage`).
 3. count the edges, in one pass through the input (`count_edges`), and check memory and disk (`check_resources`).
 4. group the edges by owner in files, in a second pass (`group_edges`).
 5. select: the pruner computes the mask of the grouped graph (`select_edges`).
@@ -78,7 +79,8 @@ def prune_stream(
         path: a Parquet file or a folder of them, `.npz` or `.npy` of uncompressed arrays, a text edge list (`.csv`,
             `.tsv`, `.txt`, also `.gz` and `.zst`) or a folder of them.
         out: a file, or a new folder if the input is one; complete or absent, with a manifest.
-        pruner: any pruner in which owners choose among their edges; one that needs the whole graph is refused.
+        pruner: any pruner in which owners choose among their edges, alone or within `Timed`; one that needs the whole
+            graph is refused.
         options: which columns hold what, and which tables describe the nodes, as for `read_edges`. A table may also be
             a folder of Parquet files.
         map_ids: for ids that are not the numbers 0..N-1: number them in order of appearance, and write the mapping to
@@ -93,7 +95,7 @@ def prune_stream(
     """
     started = time.perf_counter()
     options = EdgeOptions.of(options, keywords)
-    owners, options = _with_column_number(_check_pruner(pruner), options)
+    owners, options = _check_pruner(pruner), replace(options, columns=pruner.needs.edge_columns)
     _refuse_labels(options)
     ceiling = Ceiling(parse_size(memory), resident(), runtime(threads).threads)
     mapping = None if map_ids is None else Path(map_ids)
@@ -103,7 +105,7 @@ def prune_stream(
         verify_input(file)
     edges = source.open(options.num_nodes)
     _check_kinds(owners, options, edges)
-    task = StreamTask.of(source, edges, owners, output.path, ceiling.limit)
+    task = StreamTask.of(source, edges, pruner, output.path, ceiling.limit)
     folder = (output.path.parent if scratch is None else Path(scratch)) / f"{output.path.name}.lsprune-work"
     if resume and (manifest := output.complete(task.name, say)) is not None:
         result = _result(manifest, output.path)
@@ -119,7 +121,7 @@ def prune_stream(
         output.held(fresh=work.fresh, stays=lambda error: work.stays(error, resume)),
     ):
         context = StreamContext.of(owners, ceiling, work, edges, say)
-        finished = StreamJob(source, output, task, context).run(edges)
+        finished = StreamJob(pruner, source, output, task, context).run(edges)
     result = _result(finished.manifest, output.path)
     one_kind = options.bipartite is None and edges.limits is None
     if one_kind and finished.has_loops and look_like_two_kinds(edges.names):
@@ -131,25 +133,11 @@ def prune_stream(
 
 
 def _check_pruner(pruner: Pruner) -> PerOwner:
-    """Return the pruner; raise OptionError if it needs the whole graph."""
-    if pruner.needs.scope == "graph" or not isinstance(pruner, PerOwner):
-        raise OptionError(f"{pruner.needs.reason}; or prune without --stream (prune), or use lsp")
-    return pruner
-
-
-def _with_column_number(pruner: PerOwner, options: EdgeOptions) -> tuple[PerOwner, EdgeOptions]:
-    """Return a pruner without names of columns, and the options that read the column which it names as `edge_attr`.
-
-    Raise OptionError if that is not the only one: joined with others it might not stay exact, or be hashed.
-    """
-    names = pruner.needs.edge_columns
-    if len(names) != 1 or tuple(options.edge_attr) not in ((), names):
-        pruner.needs.refuse_named_columns()
-        return pruner, options
-    numbered = pruner.with_column_numbers({names[0]: 0})
-    numbered.needs.refuse_named_columns()
-    assert isinstance(numbered, PerOwner)
-    return numbered, replace(options, edge_attr=names)
+    """Return the pruner that chooses among the allowed edges; raise OptionError if it needs the whole graph."""
+    owners = pruner.among_allowed()
+    if owners.needs.scope == "graph" or not isinstance(owners, PerOwner):
+        raise OptionError(f"{owners.needs.reason}; or prune without --stream (prune), or use lsp")
+    return owners
 
 
 def _refuse_labels(options: EdgeOptions) -> None:

@@ -74,5 +74,6 @@ class StreamContext:
 
 
 def attribute_bytes(edges: EdgeFiles) -> int:
-    """Return the bytes of the attributes of an edge."""
-    return 0 if edges.attr_dtype is None else edges.attr_dtype.itemsize * math.prod(edges.attr_shape or ())
+    """Return the bytes of the attributes of an edge, and of its columns that are asked for by name."""
+    columns = sum(dtype.itemsize for dtype in edges.columns.values())
+    return columns + (0 if edges.attr_dtype is None else edges.attr_dtype.itemsize * math.prod(edges.attr_shape or ()))

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from lsprune.errors import GraphError, OptionError
+from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files import EdgeFiles, EdgeOptions, NumNodes, open_edges
 from lsprune.files.atomic_write import remove_abandoned
+from lsprune.files.columns import listed
 from lsprune.files.edge_options import TableOptions
 from lsprune.files.manifest import Entry, Manifest, compare
 from lsprune.files.node_table import NodeRows
-from lsprune.graph import Array, Graph
+from lsprune.graph import Array, Graph, missing_column
 from lsprune.kernels import Runtime
+from lsprune.outofcore.allowed_edges import NodeColumns
 from lsprune.outofcore.id_mapping import MappedEdges, map_ids
-from lsprune.outofcore.node_features import FEATURES_FILE, NodeTable, open_features, open_nodes
+from lsprune.outofcore.node_features import (
+    FEATURES_FILE,
+    NodeTable,
+    open_column,
+    open_features,
+    open_nodes,
+    placed,
+)
 from lsprune.outofcore.one_pass import nodes_only
 from lsprune.outofcore.stream_context import KnownSizes, Say, Sizes, StreamContext
 from lsprune.outofcore.work_folder import Disturbed
@@ -54,7 +63,11 @@ class InputNodes:
         return nodes_only(pruner, sizes, self.x, (known[0], known[1]), bipartite=self.two_kinds)
 
     def check(self, pruner: PerOwner, edges: EdgeFiles) -> None:
-        """Raise GraphError, before any work, if the pruner needs attributes and there are none."""
+        """Raise GraphError, before any work, if the pruner needs attributes or columns and there are none."""
+        for name in pruner.needs.edge_columns:
+            if name not in edges.columns:
+                named = replace(self.graph((0, 0), pruner), column_names=edges.column_names)
+                raise GraphError(f"{edges.inputs[0]}: {missing_column(named, f'column {name!r}')}")
         if any(x is not None for x in self.x):
             return
         attr = None if edges.attr_shape is None else np.zeros((0, *edges.attr_shape), edges.attr_dtype)
@@ -97,6 +110,37 @@ class StreamInput:
         for problem in compare(self.mapping.parent, entry, deep=False):
             raise Disturbed(f"{problem}; it was changed by somebody; go on by --resume")
 
+    def node_columns(self, names: Sequence[str], edges: EdgeFiles, context: StreamContext) -> NodeColumns:
+        """Return columns of the nodes by name, those of the sources and those of the targets.
+
+        Raise FormatError for a column that the pruner asks for and that neither the edges nor the nodes have.
+        """
+        found: dict[str, tuple[Array | None, Array | None]] = {}
+        for number, name in enumerate(names):
+            pair = self._table_columns(name, edges, context, f"column-{number}.npy")
+            beside = edges.node_array(name) if all(column is None for column in pair) else None
+            found[name] = pair if beside is None else (beside, beside)
+        for name in self.options.columns:
+            if name not in edges.columns and all(column is None for column in found.get(name, ())):
+                there = listed(edges.column_names)
+                raise FormatError(f"{self.path}: no column {name!r} of the edges or nodes; it has {there}")
+        return found
+
+    def _table_columns(
+        self, name: str, edges: EdgeFiles, context: StreamContext, copy: str
+    ) -> tuple[Array | None, Array | None]:
+        """Return a column of the tables of sources and of targets, where they have it."""
+        folder, options = context.work.folder, self.options
+        ends: list[Array | None] = []
+        for end, table in enumerate(options.tables if context.two_kinds else options.tables[:1]):
+            opened = None if table is None else open_column(
+                table.path, folder, context.rows, name, id=table.id, features=(*table.x, *options.columns),
+                name=f"{end}-{copy}",
+            )  # fmt: skip
+            out = folder / f"placed-{end}-{copy}"
+            ends.append(None if opened is None else _placed_column(*opened, edges, end, out))
+        return ends[0], ends[-1]
+
     def has_mapping(self, manifest: Manifest, say: Say) -> bool:
         """Return whether the mapping of a complete output, if it has one, is as it was written."""
         if self.mapping is None:
@@ -114,7 +158,8 @@ class StreamInput:
         """Return the edge list, opened with the number of nodes that the attributes tell, and the attributes."""
         with context.stage("features"):
             tables = zip(self.options.tables, _TABLE_COPIES, strict=True)
-            rows = [_read_table(table, context.work.folder, context.rows, copy) for table, copy in tables]
+            skip = tuple(self.options.columns)
+            rows = [_read_table(table, context.work.folder, context.rows, skip, copy) for table, copy in tables]
             attributes = _attributes(edges, rows, context.two_kinds)
         with context.stage("open"):
             counts = [_row_count(rows) for rows in attributes]
@@ -136,7 +181,7 @@ class StreamInput:
             for end, (table, copy) in enumerate(zip(self.options.tables, _TABLE_COPIES, strict=True)):
                 joined = with_ids[end]
                 if joined is None:
-                    rows.append(_read_table(table, folder, context.rows, copy))
+                    rows.append(_read_table(table, folder, context.rows, tuple(self.options.columns), copy))
                 else:
                     rows.append(edges.place(joined, end, folder / copy))
             return edges, _attributes(edges, rows, context.two_kinds)
@@ -144,7 +189,11 @@ class StreamInput:
     def _tables_with_ids(self, folder: Path, rows: int) -> tuple[NodeTable | None, NodeTable | None]:
         """Return the node tables that have a column of ids; those that must be copied are copied to `folder`."""
         opened = [
-            None if table is None else open_nodes(table.path, folder, rows, id=table.id, x=table.x, name=copy)
+            None
+            if table is None
+            else open_nodes(
+                table.path, folder, rows, id=table.id, x=table.x, skip=tuple(self.options.columns), name=copy
+            )
             for table, copy in zip(self.options.tables, _TABLE_COPIES, strict=True)
         ]
         sources, targets = (
@@ -182,10 +231,22 @@ class StreamInput:
         return sizes[0], sizes[1]
 
 
-def _read_table(table: TableOptions | None, folder: Path, rows: int, copy: str) -> NodeRows | None:
+def _read_table(
+    table: TableOptions | None, folder: Path, rows: int, skip: tuple[str, ...], copy: str
+) -> NodeRows | None:
     if table is None:
         return None
-    return open_features(table.path, folder, rows, id=table.id, x=table.x, name=copy)
+    return open_features(table.path, folder, rows, id=table.id, x=table.x, skip=skip, name=copy)
+
+
+def _placed_column(table: NodeTable, dtype: np.dtype[Any], edges: EdgeFiles, end: int, out: Path) -> Array:
+    """Return a column of a table of nodes, row i for node i, in its own type."""
+    if isinstance(edges, MappedEdges) and table.columns.id is not None:
+        rows = edges.place(table, end, out)
+    else:
+        rows = placed(table, out)
+    values: Array = rows.x
+    return values.view(dtype) if dtype.kind == "M" else values
 
 
 def _attributes(edges: EdgeFiles, tables: Sequence[NodeRows | None], two_kinds: bool) -> Attributes:

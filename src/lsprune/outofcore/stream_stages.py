@@ -29,11 +29,12 @@ from lsprune.selection.owners import BLOCK_OWNERS, group
 
 COUNT_STAGE, MASK_STAGE = "scan", "mask"
 _COPIED_COLUMNS = ("source", "target", "edge_attr")
+_NAMED_COLUMN = "column-{}"  # the copy of a column that the pruner asks for by name
 _PACKED_EDGES = 1 << 20  # edges whose mask is packed into bits at a time
 
 
 def count_edges(edges: EdgeFiles, context: StreamContext, *, has_mask: bool) -> EdgeCounts:
-    """Return the counts of the edges; copy to the work folder what is slow to read again (text, edge attributes).
+    """Return the counts of the edges; copy to the work folder what is slow to read again (text), and all attributes.
 
     Args:
         has_mask: the mask is complete already, so that only the counts are needed, not the copies.
@@ -43,21 +44,29 @@ def count_edges(edges: EdgeFiles, context: StreamContext, *, has_mask: bool) -> 
         return EdgeCounts(**work.done[COUNT_STAGE])
     context.say("reading the edges to count them")
     counter = EdgeCounter(context.runtime, skip_loops=context.skip_loops, bipartite=context.two_kinds)
-    copies = _create_copies(edges, work)
-    for batch in edges.batches(context.rows, attributes="edge_attr" in copies):
+    copies, named = _create_copies(edges, work), _named_columns(context)
+    columns = {name: work.append_file(file, edges.columns[name]) for name, file in named.items()}
+    for batch in edges.batches(context.rows, attributes="edge_attr" in copies, columns=tuple(named)):
         counter.add(*context.owners_and_neighbours(batch.source, batch.target))
         for name, file in copies.items():
             file.add(getattr(batch, name))
+        for name, file in columns.items():
+            file.add(batch.columns[name])
     counts = counter.result()
     work.create("counts", counter.buckets.shape[0], np.int64)[:] = counter.buckets
-    work.finish(COUNT_STAGE, asdict(counts), "counts", *copies)
+    work.finish(COUNT_STAGE, asdict(counts), "counts", *copies, *named.values())
     return counts
+
+
+def _named_columns(context: StreamContext) -> dict[str, str]:
+    """Return the columns that the pruner asks for by name, and the files of their copies."""
+    return {name: _NAMED_COLUMN.format(number) for number, name in enumerate(context.pruner.needs.edge_columns)}
 
 
 def _create_copies(edges: EdgeFiles, work: Work) -> dict[str, AppendFile]:
     """Return new files for the columns of the edges that are copied to the work folder."""
     types: dict[str, tuple[Any, tuple[int, ...]]] = {}
-    if edges.edges is None:  # text is parsed once
+    if edges.is_text:  # parsed once
         types |= {"source": (edges.dtype, ()), "target": (edges.dtype, ())}
     if edges.attr_shape is not None:
         types["edge_attr"] = (edges.attr_dtype, edges.attr_shape)
@@ -90,7 +99,8 @@ def _scratch_bytes(edges: EdgeFiles, width: int, counts: EdgeCounts, num_nodes: 
     slot_bytes = groupings * (2 + 2 * (id_bytes + position_bytes)) + 1
     k = context.pruner.rules.k
     quantised = 0 if k is not None and k <= MAX_UNCACHED_FUNCTIONS else width
-    edge_bytes, node_bytes = 2 + attribute_bytes(edges), 8 * 12 + quantised
+    ends = 2 * edges.dtype.itemsize if edges.is_text else 0
+    edge_bytes, node_bytes = 2 + attribute_bytes(edges) + ends, 8 * 12 + quantised
     return counts.slots * slot_bytes + counts.edges * edge_bytes + num_nodes * node_bytes
 
 
@@ -113,8 +123,10 @@ def group_edges(edges: EdgeFiles, nodes: InputNodes, counts: EdgeCounts, sizes: 
     edge_attr = None
     if _is_copied("edge_attr", work):
         edge_attr = work.appended("edge_attr", edges.attr_dtype, edges.attr_shape or ())
+    columns = {name: work.appended(file, edges.columns[name]) for name, file in _named_columns(context).items()}
     grouped = Grouped(owned, pruner.rules.side, not context.skip_loops, counts.edges)
-    return replace(nodes.graph(sizes, pruner), edge_attr=edge_attr, grouped=grouped)
+    graph = nodes.graph(sizes, pruner)
+    return replace(graph, edge_attr=edge_attr, edge_columns=columns or None, grouped=grouped)
 
 
 def _is_copied(name: str, work: Work) -> bool:
@@ -141,7 +153,7 @@ def select_edges(graph: Graph, context: StreamContext) -> None:
         packed = np.packbits(outcome.mask[lo : lo + _PACKED_EDGES])
         bits[lo // 8 : lo // 8 + packed.shape[0]] = packed
     work.finish(MASK_STAGE, outcome.isolated, MASK_STAGE)
-    work.drop("counts", *_COPIED_COLUMNS, *OWNED_ARRAYS, *PAIR_ARRAYS)
+    work.drop("counts", *_COPIED_COLUMNS, *_named_columns(context).values(), *OWNED_ARRAYS, *PAIR_ARRAYS)
 
 
 def _outcome(graph: Graph, context: StreamContext) -> Outcome:

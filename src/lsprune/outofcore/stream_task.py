@@ -13,7 +13,7 @@ from lsprune._version import __version__
 from lsprune.errors import FormatError
 from lsprune.files import EdgeFiles
 from lsprune.outofcore.stream_input import StreamInput
-from lsprune.pruners import PerOwner
+from lsprune.pruners import Pruner
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class StreamTask:
     marks: list[int]  # when each file of the input was changed in any way, in ns; times that no program can set back
 
     @classmethod
-    def of(cls, source: StreamInput, edges: EdgeFiles, pruner: PerOwner, out: Path, memory: int) -> StreamTask:
+    def of(cls, source: StreamInput, edges: EdgeFiles, pruner: Pruner, out: Path, memory: int) -> StreamTask:
         """Describe a run; `memory` is its ceiling in bytes."""
         options, tables = source.options, source.table_paths
         files = _all_files((*edges.inputs, *tables))

@@ -109,6 +109,13 @@ class Work:
             self._checked.add(stage)
         return stage in self.done
 
+    def close(self) -> None:
+        """Close all arrays and files, those that an error left incomplete too."""
+        self.open.clear()
+        for file in self._append_files.values():
+            file.handle.close()
+        self._append_files.clear()
+
     def stays(self, error: BaseException, resume: bool) -> bool:
         """Return whether the folder stays after an error: the disk was full, or a stopped run can be resumed.
 
@@ -191,11 +198,11 @@ def working(
             work.say, owned = say, True
             work.check_marks(marks)
             yield work
-            work.open.clear()
+            work.close()
             with suppress(FileNotFoundError):  # somebody has removed it
                 remove_folder(folder, JOURNAL)
         except BaseException as error:
-            work.open.clear()
+            work.close()
             if owned and not work.stays(error, resume):
                 remove_folder(folder, JOURNAL, ignore_errors=True)
             raise

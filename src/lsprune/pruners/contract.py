@@ -72,12 +72,13 @@ class Pruner(ABC):
         """Whether there is nothing left to learn from a graph."""
         return True
 
-    def with_column_numbers(self, numbers: Mapping[str, int]) -> Pruner:
-        """Return the pruner to use where columns that it asks for by name are those of `edge_attr` with these numbers.
-
-        By default that is the pruner itself, which then still asks for names and is refused there.
-        """
+    def among_allowed(self) -> Pruner:
+        """Return the pruner to use where the edges that `needs.within` rules out are gone already."""
         return self
+
+    def around(self, pruner: Pruner) -> Pruner:
+        """Return this pruner with another one (often the same, fitted) in the place of `among_allowed()`."""
+        return pruner
 
     @property
     def restricts(self) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,18 +14,16 @@ from lsprune import adapters
 from lsprune.adapters.arrays import cut_edges
 from lsprune.checks import is_number, is_whole, shown
 from lsprune.errors import GraphError, OptionError
-from lsprune.graph import Array, Graph, oriented
+from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
+from lsprune.pruners.contract import Pruner
 from lsprune.pruners.explanation import Explanation, Reason
 from lsprune.pruners.registry import PRUNERS
 from lsprune.pruners.wrapper import Wrapper
 from lsprune.selection.mask import Outcome
-from lsprune.times import Times, date_nanoseconds, show_date, show_span, span_nanoseconds
-from lsprune.weights.column import missing_column
-
-OWNER = "owner"  # value of `until`: the time of the owner itself
-Moment = int | float | str  # a number in the caller's own unit, or a date as text
+from lsprune.time_rules import OWNER, Moment, TimeRule, moment_number
+from lsprune.times import date_nanoseconds, show_date, show_span, span_nanoseconds
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -83,16 +80,27 @@ class Timed(Wrapper):
         _refuse_protected(self.pruner)
 
     @property
+    def rule(self) -> TimeRule:
+        """When an edge takes part."""
+        options = {name: getattr(self, name) for name in ("time", "until", "since", "window", "node_time")}
+        return TimeRule(**options, side=self.side)
+
+    @property
     def needs(self) -> Needs:
-        """Say that the times of all edges are needed first."""
-        owners = (self.node_time or self.time,) if self.until == OWNER else ()
-        inner = self.pruner.needs
-        reason = (
-            "timed must see the whole graph at once: filter the rows by time first (DuckDB, pyarrow, Spark), which is "
-            "the same with until= and since=, and give the inner pruner"
-        )
-        names = tuple(dict.fromkeys((self.time, *owners, *inner.edge_columns)))
-        return Needs(scope="graph", reason=reason, edge_columns=names)
+        """Say what the inner pruner needs, and that it may see only the edges within the time."""
+        inner, rule = self.pruner.needs, self.rule
+        names = tuple(dict.fromkeys((*rule.columns, *inner.edge_columns)))
+        reason = inner.reason or "edges that timed rules out must be removed first, as prune_stream and prune_spark do"
+        within = (rule, *inner.within)
+        return dataclasses.replace(inner, edge_columns=names, within=within, reason=reason, gpu=False)
+
+    def among_allowed(self) -> Pruner:
+        """Return the pruner within, which chooses among the edges that are within the time."""
+        return self.pruner.among_allowed()
+
+    def around(self, pruner: Pruner) -> Self:
+        """Return the same times around another pruner."""
+        return dataclasses.replace(self, pruner=self.pruner.around(pruner))
 
     @property
     def restricts(self) -> bool:
@@ -102,7 +110,7 @@ class Timed(Wrapper):
     @property
     def each_direction(self) -> bool:
         """Whether the owner's time decides, who is another node in the reverse relation."""
-        return self._by_owner or self.pruner.each_direction
+        return self.rule.by_owner or self.pruner.each_direction
 
     @property
     def unbiased_problem(self) -> str:
@@ -147,75 +155,17 @@ class Timed(Wrapper):
             allowed[allowed] = self.pruner.allowed(cut_edges(graph, allowed))
         return allowed
 
-    @property
-    def _by_owner(self) -> bool:
-        """Whether the latest time differs from owner to owner."""
-        return self.until == OWNER or (self.window is not None and self.until is None)
-
     def _within(self, graph: Graph) -> Array:
         """Return which edges are within the time, `[E]` bool."""
-        if graph.undirected and self._by_owner:
+        if graph.undirected and self.rule.by_owner:
             raise GraphError(
                 f"until={self.until!r} with window={self.window!r} goes by the owner of an edge, and an "
                 "undirected edge has two; make the graph directed, or give until a time"
             )
-        times = self._edge_times(graph)
-        dates = times.dates
-        allowed = np.ones(times.values.shape, bool)
-        if self.since is not None:
-            allowed &= times.at_least(_number("since", self.since, dates))
-        if self._by_owner:
-            return allowed & self._within_owners(graph, times, allowed)
-        if self.until is not None:
-            until = _number("until", self.until, dates)
-            allowed &= times.at_most(until)
-            if self.window is not None:
-                allowed &= times.at_least(Fraction(until) - Fraction(_length(self.window, dates)))
-        return allowed
-
-    def _within_owners(self, graph: Graph, times: Times, allowed: Array) -> Array:
-        """Return which edges are within the time that their owners allow."""
-        owner = graph.owners_and_neighbours(self.side)[0]
-        if self.until == OWNER:
-            times, latest = times.alike(self._owner_times(graph, owner), (_shown(self.time), self._owner_name))
-            within = np.asarray(times.values <= latest.values)
-        else:
-            least: Any = np.iinfo(np.int64).min if times.whole else -math.inf
-            most = np.full(graph.num_owners(self.side), least, times.values.dtype)
-            np.maximum.at(most, owner[allowed], times.values[allowed])
-            latest, within = Times(most[owner], times.dates), allowed
-        if self.window is not None:
-            within = within & times.within(latest, _length(self.window, times.dates))
-        return within
-
-    @property
-    def _owner_name(self) -> str:
-        return f"{_shown(self.node_time or self.time)} of the owners"
-
-    def _edge_times(self, graph: Graph) -> Times:
-        """Return the time of each edge: its own, else that of its neighbour."""
-        if self.time in (graph.edge_columns or {}):
-            return Times.of(graph.edge_columns[self.time], _shown(self.time))
-        column = self._node_column(graph, self.time, oriented(self.side, 0, 1)[1])
-        if column is None:
-            raise GraphError(missing_column(graph, _shown(self.time), "edge or neighbour"))
-        return Times.of(column[graph.owners_and_neighbours(self.side)[1]], _shown(self.time))
-
-    def _owner_times(self, graph: Graph, owner: Array) -> Times:
-        """Return the time of the owner of each edge."""
-        name = self.node_time or self.time
-        column = self._node_column(graph, name, oriented(self.side, 0, 1)[0])
-        if column is None:
-            raise GraphError(missing_column(graph, f"until={OWNER!r} with {_shown(name)} (or node_time=)", "owner"))
-        return Times.of(column[owner], self._owner_name)
-
-    def _node_column(self, graph: Graph, name: str, end: int) -> Array | None:
-        """Return the column of sources (0) or targets (1)."""
-        column: Array | None = (graph.node_columns or {}).get(name, (None, None))[end]
-        return column
+        return self.rule.allowed(graph)
 
     def _explain(self, graph: Graph, node: int, run: Runtime) -> Explanation:
-        allowed, times = self._within(graph), self._edge_times(graph)
+        allowed, times = self._within(graph), self.rule.edge_times(graph)
         inner = self.pruner._explain(cut_edges(graph, allowed), node, run)
         places = np.flatnonzero(allowed)
         kept = [dataclasses.replace(reason, edge=int(places[reason.edge])) for reason in inner.edges]
@@ -225,10 +175,6 @@ class Timed(Wrapper):
             for e in np.flatnonzero(~allowed & (owner == node))
         ]
         return dataclasses.replace(inner, edges=(*kept, *outside))
-
-
-def _shown(name: str) -> str:
-    return f"time {name!r}"
 
 
 def _is_owner(value: Any) -> bool:
@@ -274,36 +220,12 @@ def _plain_number(value: Any) -> int | float | None:
     return float(value)
 
 
-def _number(option: str, value: Moment, dates: bool) -> int | float:
-    """Return a time as a number that can be compared with the times; raise OptionError if it is of another kind."""
-    return _in_unit(option, value, dates, "a date", date_nanoseconds)
-
-
-def _length(value: Moment, dates: bool) -> int | float:
-    """Return a length of time in the unit of the times."""
-    return _in_unit("window", value, dates, 'a span such as "7d"', span_nanoseconds)
-
-
-def _in_unit(
-    option: str, value: Moment, dates: bool, text: str, nanoseconds: Callable[[str], int | None]
-) -> int | float:
-    """Return a number as it is and text in nanoseconds; raise OptionError if the times are of the other kind."""
-    if isinstance(value, str) != dates:
-        wanted = f"{text}, since the times are dates" if dates else "a number, since the times are numbers"
-        raise OptionError(f"{option} must be {wanted}, got {shown(value)}")
-    if not isinstance(value, str):
-        return value
-    number = nanoseconds(value)
-    assert number is not None
-    return number
-
-
 def _check_order(since: Moment | None, until: Moment | None) -> None:
     """Raise OptionError if no time can be within both."""
     if since is None or until is None or until == OWNER or isinstance(since, str) != isinstance(until, str):
         return
     dates = isinstance(since, str)
-    if _number("since", since, dates) > _number("until", until, dates):
+    if moment_number("since", since, dates) > moment_number("until", until, dates):
         raise OptionError(f"since must be no later than until, got {shown(since)} and {shown(until)}")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lsprune.errors import FormatError
+from lsprune.files.arrow_columns import date_unit, whole_dates
 from lsprune.files.columns import stack
 from lsprune.files.node_table import ID_NAMES, NodeColumns, id_column, node_columns
 from lsprune.graph import Array
@@ -60,6 +61,12 @@ def to_numpy(column: pa.ChunkedArray | pa.Array) -> Array:
     """Return a column of numbers without nulls as an array."""
     array: Array = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
     return array
+
+
+def to_numbers(column: pa.ChunkedArray) -> Array:
+    """Return a column of numbers or dates without nulls as an array, in its own type."""
+    unit = date_unit(column.type)
+    return whole_dates(column, unit) if unit else to_numpy(column)
 
 
 def column(name: str) -> Column:

@@ -151,7 +151,7 @@ class Plan:
             pruner, budget, self.owner, self.neighbour, tuple(self.edges.frame.columns), steps=steps, x_owner=x_owner,
             x_neighbour=None if steps else x_neighbour, edge_attr=self.edges.facts.attributes if needs.edge else None,
             degree=needs.degree and not steps, bipartite=self.bipartite,
-            carried=carried_columns(len(self.comparisons)),
+            carried=carried_columns(len(self.comparisons)), columns=needs.edge_columns,
         )  # fmt: skip
         return select, frame
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -14,8 +15,10 @@ from lsprune.pruners import PerOwner, Pruner
 from lsprune.spark.checked_table import CheckedTable, NodeTables
 from lsprune.spark.columns import column, column_type, value_type
 from lsprune.spark.fitting import check_fitted, fit, sample_graph
+from lsprune.spark.number_columns import check_named_columns
 from lsprune.spark.plan import Plan
 from lsprune.spark.tables import GraphTables
+from lsprune.spark.time_filter import within_time
 from lsprune.spark.totals import largest_bits
 
 if TYPE_CHECKING:
@@ -23,16 +26,18 @@ if TYPE_CHECKING:
 
 
 def prepare(tables: GraphTables, pruner: Pruner, position: str | None) -> Plan:
-    """Check the tables, fit the pruner if it is not fitted, and return the plan of the selection."""
+    """Check the tables, leave out edges that are not allowed, fit the pruner if needed, and return the plan."""
     owners = _distributable(pruner)
-    if pruner.needs.position and position is None:
+    needs = owners.needs
+    if needs.position and position is None:
         raise OptionError("position must name the column that numbers the edges: this pruner goes by their order")
     tables.check_kinds()
-    if not pruner.is_fitted:
+    tables = _allowed(tables, pruner)
+    check_named_columns(tables.edges, needs.edge_columns)
+    if not owners.is_fitted:
         nodes, edges = _check_all(tables)
         fitted = fit(owners, nodes, edges)  # it checks the attributes
         return _plan(fitted, nodes, edges, position, tables.two_kinds)
-    needs = pruner.needs
     ends = oriented(pruner.side, needs.owner, needs.neighbour)
     _check_node_tables(tables, ends)
     nodes, edges = tables.check_nodes(ends), tables.check_edges(needs.edge)
@@ -42,12 +47,21 @@ def prepare(tables: GraphTables, pruner: Pruner, position: str | None) -> Plan:
 
 
 def _distributable(pruner: Pruner) -> PerOwner:
-    """Return the pruner; raise OptionError if its keys need more than single edges and what they carry."""
-    pruner.needs.refuse_named_columns()
-    if isinstance(pruner, PerOwner):
-        per_owner(pruner.carrying())
-        return pruner
-    return per_owner(pruner)
+    """Return the pruner that chooses among allowed edges; raise OptionError if its keys need more than single edges."""
+    owners = pruner.among_allowed()
+    if isinstance(owners, PerOwner):
+        per_owner(owners.carrying())
+        return owners
+    return per_owner(owners)
+
+
+def _allowed(tables: GraphTables, pruner: Pruner) -> GraphTables:
+    """Return the tables with the edges that the pruner's rules allow; what it asks for by name is no feature."""
+    needs, plain = pruner.needs, tables.without_features(pruner.needs.edge_columns)
+    if not needs.within:
+        return plain
+    _check_ids(tables.check_nodes((False, False)), tables.check_edges(False), tables.two_kinds)
+    return replace(plain, edges=within_time(tables, needs.within))
 
 
 def _plan(pruner: PerOwner, nodes: NodeTables, edges: CheckedTable, position: str | None, two_kinds: bool) -> Plan:
@@ -58,11 +72,11 @@ def _plan(pruner: PerOwner, nodes: NodeTables, edges: CheckedTable, position: st
     return Plan(edges, nodes, pruner.carrying(), position, two_kinds, comparisons)
 
 
-def fit_tables(tables: GraphTables, pruner: Pruner) -> PerOwner:
-    """Fit the pruner on the tables."""
+def fit_tables(tables: GraphTables, pruner: Pruner) -> Pruner:
+    """Fit the pruner on the tables, of which it sees the allowed edges."""
     owners = _distributable(pruner)
     tables.check_kinds()
-    return fit(owners, *_check_all(tables))
+    return pruner.around(fit(owners, *_check_all(_allowed(tables, pruner))))
 
 
 def _check_all(tables: GraphTables) -> tuple[NodeTables, CheckedTable]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
@@ -66,6 +66,15 @@ class GraphTables:
     def node_frame(self, end: int) -> DataFrame | None:
         """Return the table with the nodes of end 0 (source) or 1 (target) of an edge."""
         return self.targets if self.two_kinds and end else self.nodes
+
+    def without_features(self, names: Sequence[str]) -> GraphTables:
+        """Return the tables without these columns of the nodes, which are no features unless the caller names them."""
+
+        def cut(frame: DataFrame | None, features: str | Sequence[str] | None) -> DataFrame | None:
+            stay = (features,) if isinstance(features, str) else tuple(features or ())
+            return None if frame is None else frame.drop(*(name for name in names if name not in stay))
+
+        return replace(self, nodes=cut(self.nodes, self.features), targets=cut(self.targets, self.target_features))
 
     def check_kinds(self) -> None:
         """Raise OptionError for options of two kinds of nodes if there is one; warn if there seem to be two."""

@@ -13,7 +13,7 @@ from lsprune.kernels import Runtime
 from lsprune.outofcore.partial_selection import EdgeRows, Selector, node_keys
 from lsprune.pruners import PerOwner
 from lsprune.spark.budget import Budget
-from lsprune.spark.columns import AttributeColumns, to_numpy
+from lsprune.spark.columns import AttributeColumns, to_numbers, to_numpy
 from lsprune.spark.packed_rows import PackedAttributes, pack_rows, unpack_keys
 from lsprune.spark.totals import gather_batches
 
@@ -70,6 +70,7 @@ class Select:
     edge_attr: AttributeColumns | None = None
     degree: bool = False
     carried: tuple[str, ...] = ()  # columns with logarithms of weights
+    columns: tuple[str, ...] = ()  # that the pruner asks for by name
     share: bool = False  # owners are hubs, whose edges several tasks share
     rows: int = EDGE_ROWS  # at a time
     bipartite: bool = False
@@ -104,4 +105,6 @@ class Select:
             fields["degree"] = to_numpy(table.column(DEGREE_COLUMN))
         if self.carried:
             fields["carried"] = np.stack([to_numpy(table.column(name)) for name in self.carried], axis=1)
+        if self.columns:
+            fields["columns"] = {name: to_numbers(table.column(name)) for name in self.columns}
         return EdgeRows(**fields)

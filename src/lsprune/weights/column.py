@@ -10,7 +10,7 @@ import numpy as np
 
 from lsprune.checks import MOST_WHOLE, check_choice, set_whole, shown
 from lsprune.errors import GraphError, OptionError
-from lsprune.graph import Array, Graph, oriented
+from lsprune.graph import Array, Graph, missing_column, oriented
 from lsprune.hashing.base import View
 from lsprune.needs import Needs
 from lsprune.numeric.random_numbers import is_tensor
@@ -46,9 +46,9 @@ class Column(Weight):
     @property
     def needs(self) -> Needs:
         """Say that the weight depends on the attributes of the edge or of the neighbour."""
-        named = (self.column,) if isinstance(self.column, str) else ()
-        edge = self.part == "edge"
-        return Needs(edge=edge, neighbour=not edge, edge_columns=named, gpu=not named)
+        if isinstance(self.column, str):
+            return Needs(edge_columns=(self.column,))
+        return Needs(edge=self.part == "edge", neighbour=self.part != "edge", gpu=True)
 
     def values(self, graph: Graph, view: View, side: str) -> PerEdge:
         """Return the column, for every edge or every neighbour."""
@@ -133,11 +133,3 @@ def edge_values(graph: Graph, column: int | str | None, pruner: str) -> Array:
         return np.asarray(values.tocsc()[:, [place]].toarray()[:, 0])
     weights: Array = values.reshape(values.shape[0], columns)[:, place]
     return weights if is_tensor(weights) else np.asarray(weights)
-
-
-def missing_column(graph: Graph, what: str, items: str = "edge") -> str:
-    """Return the message for a column that is asked for by name and that the edges (or `items`) do not have."""
-    kinds = "a table or file with a column of that name, or a PyG, NetworkX or igraph object with such an attribute"
-    names = [*graph.column_names, *(graph.edge_columns or ()), *(graph.node_columns or ())]
-    there = f"; there are {', '.join(map(repr, dict.fromkeys(names)))}" if names else ""
-    return f"{what} needs a value of each {items}: {kinds}{there}"
