@@ -138,6 +138,7 @@ def streamed(folder: Path, pruner: Pruner) -> dict[str, float]:
     generate(warm, "uniform", WARM_EDGES)
     peaks = []
     for here in (warm, folder):
+
         def work(here: Path = here) -> int:
             done = prune_stream(
                 here / "edges.parquet", here / "out.parquet", pruner, features=here / "x.npy", memory="1GB",
@@ -269,7 +270,8 @@ def show(shape: str, executor: str, sizes: Sequence[int], found: Sequence[dict[s
         for name in ("processor", "memory"):
             values = [one[name] for one in found]
             label = f"{shape}, {executor}: exponent of {'time' if name == 'processor' else name}"
-            print(f"   {label:<52} {exponent(sizes, values):6.2f}   at the end {exponent(sizes[-2:], values[-2:]):6.2f}")
+            over_all, at_end = exponent(sizes, values), exponent(sizes[-2:], values[-2:])
+            print(f"   {label:<52} {over_all:6.2f}   at the end {at_end:6.2f}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

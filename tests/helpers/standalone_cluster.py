@@ -42,7 +42,7 @@ class StandaloneCluster:
         try:
             self._start("master", "--port", "0", "--webui-port", "0")
             self.url = self._logged("master", r"Starting Spark master at (spark://\S+)")
-            self._page = "http://127.0.0.1:" + self._logged("master", r"MasterUI' on port (\d+)|MasterWebUI to .*:(\d+)")
+            self._page = "http://127.0.0.1:" + self._logged("master", r"service 'MasterUI' on port (\d+)")
             for number in range(self._count):
                 place = ("--work-dir", str(self._folder / f"worker-{number}"))
                 options = ("--cores", "1", "--memory", "512m", "--port", "0", "--webui-port", "0", *place)
@@ -94,7 +94,7 @@ class StandaloneCluster:
 
         def found() -> str | None:
             match = re.search(pattern, log.read_text(errors="replace"))
-            return next((group for group in match.groups() if group), None) if match else None
+            return match[1] if match else None
 
         return str(wait_for(found, f"{pattern} in {log}"))
 

@@ -30,7 +30,8 @@ SETTINGS = {
     "spark.executor.memory": "512m", "spark.driver.memory": "512m", "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.sql.shuffle.partitions": "4",
     "spark.shuffle.io.retryWait": "100ms",  # what a dead executor had is not waited for
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1", "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }  # fmt: skip
 
 

@@ -116,7 +116,8 @@ class StreamJob:
             graph = summary()
             mapping = {"map_ids": asdict(edges.entry)} if isinstance(edges, MappedEdges) else {}
             return {
-                "pruner": context.pruner.to_dict(), "input": str(self.input.path), "task": self.task, **mapping,
+                "pruner": context.pruner.to_dict(), "input": self.input.name or str(self.input.path),
+                "task": self.task, **mapping,
                 "found": {
                     "edges": graph.counts.edges, "kept": kept_edges, "nodes": graph.nodes, "isolated": graph.isolated,
                     "undirected": graph.counts.undirected,
