@@ -36,7 +36,7 @@ from lsprune.outofcore.stream_context import Say, StreamContext
 from lsprune.outofcore.stream_input import StreamInput
 from lsprune.outofcore.stream_job import StreamJob
 from lsprune.outofcore.stream_task import StreamTask
-from lsprune.outofcore.work_folder import remove_finished, working
+from lsprune.outofcore.work_folder import check_locks, remove_finished, working
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.pruners.relations import warn_undirected
 
@@ -96,6 +96,7 @@ def prune_stream(
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
             `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
     """
+    check_locks()
     options = EdgeOptions.of(options, keywords)
     run = StreamRun(map_ids=map_ids, memory=memory, scratch=scratch, resume=resume, threads=threads, say=say)
     with local_places(path, out, options, scratch=scratch, resume=resume, say=say) as places:

@@ -238,16 +238,24 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
             remove_folder(folder, JOURNAL)
 
 
+def check_locks() -> None:
+    """Raise OptionError on a system that cannot lock folders (Windows)."""
+    if fcntl is None:
+        raise OptionError(
+            "streaming must run on Linux or macOS, got a system without fcntl: folders cannot be locked there; prune in "
+            "memory (without --stream), or in the Windows Subsystem for Linux"
+        )
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the lock ends with the process."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0))
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise OptionError(f"another process is at work in {folder}; wait for it") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OptionError(f"another process is at work in {folder}; wait for it") from None
         yield
     finally:
         os.close(handle)
