@@ -242,8 +242,8 @@ def check_locks() -> None:
     """Raise OptionError on a system that cannot lock folders (Windows)."""
     if fcntl is None:
         raise OptionError(
-            "streaming must run on Linux or macOS, got a system without fcntl: folders cannot be locked there; prune in "
-            "memory (without --stream), or in the Windows Subsystem for Linux"
+            "streaming must run on Linux or macOS, got a system without fcntl: folders cannot be locked there; prune "
+            "in memory (without --stream), or in the Windows Subsystem for Linux"
         )
 
 
