@@ -29,7 +29,8 @@ PROMISES = (
         "Same bits",
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
-        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the one given first goes first. Scores that are "
+        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the one given first "
+        "goes first. Scores that are "
         "floats (effective resistance, what labels teach) are promised on one machine only; a saved fit takes "
         "them elsewhere.",
         (
@@ -77,8 +78,8 @@ PROMISES = (
     Promise(
         "Whole or absent",
         "An output file or folder appears whole or not at all, in spite of errors, Ctrl-C, kills and full disks.",
-        "A disk that loses what it has confirmed is beyond us. In a store of objects (`s3://…`) each object is whole or "
-        "absent; a folder is complete when its manifest is there.",
+        "A disk that loses what it has confirmed is beyond us. In a store of objects (`s3://…`) each object is "
+        "whole or absent; a folder is complete when its manifest is there.",
         (
             "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
             "tests/files/test_atomic_write.py::test_error_leaves_the_old_file_and_no_other",
@@ -128,8 +129,8 @@ PROMISES = (
     Promise(
         "No network",
         "Pruning opens no connection. Reports and documentation load nothing from elsewhere.",
-        "URLs that you give (`s3://…`) are fetched and uploaded. Datasets of studies that are not at hand are downloaded "
-        "by PyG, and Spark talks to its own cluster.",
+        "URLs that you give (`s3://…`) are fetched and uploaded. Datasets of studies that are not at hand are "
+        "downloaded by PyG, and Spark talks to its own cluster.",
         ("tests/test_docs.py::test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere",),
     ),
 )
