@@ -167,6 +167,14 @@ def test_the_command_reads_and_writes_urls(store, edges, tmp_path):
     assert store.objects["bucket/small.parquet"] == (tmp_path / "small.parquet").read_bytes()
 
 
+def test_a_fit_reads_urls_and_is_written_here(store, edges, tmp_path):
+    command = ["fit", "s3://bucket/edges.parquet", "--features", "s3://bucket/x.npy", "--k", "2"]
+    done = CliRunner().invoke(app, [*command[:2], str(tmp_path / "fit.npz"), *command[2:]])
+    assert done.exit_code == 0 and (tmp_path / "fit.npz").exists(), done.stderr
+    wrong = CliRunner().invoke(app, [*command[:2], "s3://bucket/fit.npz", *command[2:]])
+    assert wrong.exit_code == 1 and "OUT must be on this machine, got s3://bucket/fit.npz" in wrong.stderr
+
+
 def test_text_ids_are_read_from_urls(store):
     names = pa.table({name: [f"n{i}" for i in ids] for name, ids in _columns().items()})
     _upload(store, "bucket/names.parquet", lambda sink: pq.write_table(names, sink))
