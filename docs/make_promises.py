@@ -29,9 +29,9 @@ PROMISES = (
         "Same bits",
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
-        "Linux on x86-64 and ARM64. Of parallel edges with equal keys, the one given first goes first, and what is "
-        "left decides later choices. Scores that are floats (effective resistance, what labels teach) are promised on "
-        "one machine only; a saved fit takes them elsewhere.",
+        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the one given first "
+        "goes first, and what is left decides later choices. Scores that are floats (effective resistance, what labels "
+        "teach) are promised on one machine only; a saved fit takes them elsewhere.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
             "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
@@ -39,6 +39,8 @@ PROMISES = (
             "tests/test_reproducible.py::test_streamed_masks_are_those_in_memory",
             "tests/test_reproducible.py::test_other_processes_give_the_same_bits",
             "tests/spark/test_spark.py::test_the_same_edges_as_in_memory_with_hubs_shared_out",
+            "tests/spark/test_standalone_cluster.py::test_a_worker_that_dies_and_one_that_is_slow_change_nothing",
+            "tests/files/test_parquet_writers.py::test_memory_and_stream_keep_the_rows_of_the_arrays",
             "tests/gpu/test_same_bits.py::test_golden_digests",
             "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
             "tests/test_soak_environments.py::test_another_process_gives_the_same_digests",
@@ -82,7 +84,8 @@ PROMISES = (
     Promise(
         "Whole or absent",
         "An output file or folder appears whole or not at all, in spite of errors, Ctrl-C, kills and full disks.",
-        "A disk that loses what it has confirmed is beyond us.",
+        "A disk that loses what it has confirmed is beyond us. In a store of objects (`s3://…`) each object is "
+        "whole or absent; a folder is complete when its manifest is there.",
         (
             "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
             "tests/files/test_atomic_write.py::test_error_leaves_the_old_file_and_no_other",
@@ -93,6 +96,8 @@ PROMISES = (
             "tests/outofcore/test_resume.py::test_an_input_that_is_changed_while_it_is_read_gives_no_output",
             "tests/cli/test_conventions.py::test_an_interrupted_prune_leaves_no_file",
             "tests/cli/test_conventions.py::test_a_terminated_prune_leaves_no_file",
+            "tests/files/test_remote.py::test_a_failed_upload_leaves_what_was_there",
+            "tests/files/test_remote.py::test_a_folder_is_uploaded_with_its_manifest_last_or_not_at_all",
         ),
     ),
     Promise(
@@ -149,7 +154,8 @@ PROMISES = (
     Promise(
         "No network",
         "Pruning opens no connection and starts no process. Reports and documentation load nothing from elsewhere.",
-        "Datasets of studies that are not at hand are downloaded by PyG, and Spark talks to its own cluster.",
+        "URLs that you give (`s3://…`) are fetched and uploaded. Datasets of studies that are not at hand are "
+        "downloaded by PyG, and Spark talks to its own cluster.",
         (
             "tests/test_isolation.py::test_pruning_objects_and_files_needs_no_network_and_starts_no_process",
             "tests/test_isolation.py::test_what_is_looked_for_would_be_seen",

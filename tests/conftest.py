@@ -52,6 +52,17 @@ def data_folder(tmp_path_factory):
 
 
 @pytest.fixture
+def store(monkeypatch):
+    """A store of objects that speaks S3, at which the environment points."""
+    from object_store import ObjectStore, environment
+
+    with ObjectStore() as store:
+        for name, value in environment(store.endpoint).items():
+            monkeypatch.setenv(name, value)
+        yield store
+
+
+@pytest.fixture
 def few_resamples(monkeypatch):
     """Compute intervals from few resamples, which is faster. Results are kept by number: no other test sees them."""
     monkeypatch.setattr("lsprune.lab.reporting.statistics.RESAMPLES", 50)

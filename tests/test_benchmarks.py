@@ -29,6 +29,8 @@ FIGURES = {
               "seed 0, published LSP-P, ties by hash:", "seed 0, lsp-auto-out:", "seed 0, local-random-out:"),
     "hub": ("LSP(keep=0.5)  ", 'LSP(keep=0.5, select="bottom")', "LSP(k=8, symmetric='union'), 100 edges",
             "the same with one edge twice"),
+    "growth": ("small-graphs, memory: exponent of time", "small-graphs, memory: exponent of memory",
+               "small-graphs, stream: exponent of time", "small-graphs, stream: exponent of memory"),
     "gpu": ("dropout_edge", "coalesce", "COO -> COO (Data)", "CSR -> CSR (Data.adj_t)", "selection, 8 functions",
             "bare gather / selection", 'selection, select="bottom"'),
     "gpu_graphs": ("list of Data, fitted", "list of Data, with fit", "list of Data: reading",

@@ -373,6 +373,19 @@ def test_the_benchmark_prints_every_figure_at_a_tiny_size(session, capsys):
     assert session.range(3).count() == 3  # the session goes on
 
 
+def test_the_benchmark_of_growth_keeps_on_spark_what_it_keeps_in_memory(session, tmp_path):
+    growth = script("growth", run_name="growth")
+    for shape in ("one-hub", "clique"):
+        (tmp_path / shape).mkdir()
+        growth["generate"](tmp_path / shape, shape, 500)
+    on_spark = growth["on_spark"](tmp_path / "one-hub", LSP(k=2))
+    assert on_spark["kept"] == growth["in_memory"](tmp_path / "one-hub", LSP(k=2))["kept"]
+    assert min(on_spark.values()) > 0
+    source, target = np.load(tmp_path / "clique" / "edges.npy")
+    assert len(set(zip(source.tolist(), target.tolist(), strict=True))) == 500
+    assert session.range(3).count() == 3  # the session goes on
+
+
 WEIGHED = [
     TopWeight(keep=0.3, weights="labels:2*jaccard:0.5*degree:0.5"),
     TopWeight(keep=0.25, weights="jaccard:0.5*similarity*degree:0.5"),

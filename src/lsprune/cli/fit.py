@@ -40,11 +40,13 @@ def fit_command(
     """
     with errors():
         from lsprune.files import check_output, read_edges
+        from lsprune.files.remote import refuse_url
 
         pruner = pruning.make()
         reading = {**files.keywords(), "memory": memory, "columns": pruner.needs.edge_columns}
         if output_file.suffix.lower() != ".npz":
             raise OptionError(f"OUT must be a .npz file, got {output_file}")
+        refuse_url(output_file, "OUT")
         tables = (reading[name] for name in ("features", "target_features") if reading[name])
         check_output(output_file, source_file, *tables)
         with steps(2) as step:

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 @with_groups
 def prune_command(
     source_file: Annotated[
-        Path, typer.Argument(metavar="IN", help="Edge list: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
+        Path, typer.Argument(metavar="IN", help="Edge list, path or URL: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
     ],
-    output_file: Annotated[Path, typer.Argument(metavar="OUT", help="Where to write; the suffix decides the format.")],
+    output_file: Annotated[
+        Path, typer.Argument(metavar="OUT", help="Where to write, path or URL; the suffix decides the format.")
+    ],
     files: EdgeFileOptions,
     pruning: PrunerOptions,
     streaming: StreamOptions,
@@ -43,6 +45,8 @@ def prune_command(
 
     Example: lsprune prune edges/ small/ --features x.npy --k 8 --stream --memory 1GB
 
+    Example: lsprune prune s3://bucket/edges/ s3://bucket/small/ --hash identity --k 8 --stream
+
     Example: lsprune prune graph.npz small.npz --pruner top-weight --weights "labels:2*jaccard:0.5" --keep 0.1
 
     Example: lsprune prune messages.parquet small.parquet --pruner top-weight --set column=time --k 10
@@ -58,7 +62,9 @@ def prune_command(
             streaming.refuse()
             reading |= {"memory": streaming.memory, "columns": pruner.needs.edge_columns}
             report = _in_memory(source_file, output_file, pruner, reading, threads)
-        paths = {"input": str(source_file), "output": str(output_file), "pruner": pruner.to_dict()}
+        from lsprune.files.remote import shown
+
+        paths = {"input": shown(source_file), "output": shown(output_file), "pruner": pruner.to_dict()}
         table = stream_table if streaming.stream else kept_table
         show({**paths, **report}, as_json, lambda: table(output_file.name, report))
 
@@ -66,12 +72,15 @@ def prune_command(
 def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
     """Read, prune and write; return the report."""
     from lsprune.adapters.tables.text_id_files import read_text_ids
-    from lsprune.files import check_output, read_edges, write_edges
+    from lsprune.files import EdgeOptions, check_output, read_edges, write_edges
+    from lsprune.files.remote import fetched
 
     check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
     with steps(3) as step:
         step(f"reading {source.name}")
-        edges = read_text_ids(source, **reading) or read_edges(source, **reading)
+        memory, options = reading["memory"], EdgeOptions(**{k: v for k, v in reading.items() if k != "memory"})
+        with fetched(source, options) as (local, options):  # once, for both readers
+            edges = read_text_ids(local, options, memory=memory) or read_edges(local, options, memory=memory)
         edges.check()
         step("pruning")
         mask, report = measured(edges.graph, pruner, threads)

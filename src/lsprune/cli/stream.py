@@ -52,10 +52,13 @@ class StreamOptions:
 
 def stream(path: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
     """Prune out of core and return a report; print the name of each stage on standard error."""
+    from lsprune.files.manifest import manifest_of
+    from lsprune.files.remote import url_of
     from lsprune.outofcore.stream import prune_stream
 
     result = prune_stream(path, output, pruner, **options, say=lambda text: say("note", text))
-    return {**_report(result), "manifest": str(_manifest(output))}
+    manifest = str(manifest_of(output)) if url_of(output) is None else "beside the output, uploaded last"
+    return {**_report(result), "manifest": manifest}
 
 
 def stream_table(name: str, report: Report) -> Table:
@@ -88,8 +91,10 @@ def verify_command(
     """
     with errors():
         from lsprune.files.manifest import verify
+        from lsprune.files.remote import url_of
 
-        output.stat()  # a missing output is the system's error
+        if url_of(output) is None:
+            output.stat()  # a missing output is the system's error
         result = verify(output, deep=not quick)
         for problem in result.problems:
             say("error", problem)
@@ -118,9 +123,3 @@ def _report(result: Streamed) -> Report:
         "edges_per_second": result.edges / max(result.seconds, 1e-9), "peak_memory": result.peak_memory,
         "disk": result.disk,
     }  # fmt: skip
-
-
-def _manifest(output: Path) -> Path:
-    from lsprune.files.manifest import manifest_of
-
-    return manifest_of(output)

@@ -12,6 +12,8 @@ as in a `.npz`); it memory-maps arrays, so that a `.npz` must have no compressio
 
 Every column of a table belongs to its edges; of the arrays in a `.npz`, those that are as long as the edges.
 
+A path may be a URL such as `s3://bucket/edges.parquet` (`files.remote`).
+
 No file is ever unpickled, sizes are checked before memory is taken, and an output file appears whole or not at all.
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -35,6 +38,7 @@ from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.named_columns import with_named_columns
 from lsprune.files.node_kinds import check_two_kinds
 from lsprune.files.node_labels import with_labels
+from lsprune.files.remote import Place, fetched, refuse_url, uploaded, url_of
 from lsprune.files.suffixes import suffix_of
 from lsprune.graph import Array
 
@@ -55,7 +59,7 @@ def read_edges(
     """Return the graph of an edge list, with its file's other columns or arrays kept for `write_edges`.
 
     Args:
-        path: a file with one of the suffixes of this module's table.
+        path: a file with one of the suffixes of this module's table, or its URL.
         options: which columns hold what, and which tables describe the nodes.
         memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
@@ -70,8 +74,16 @@ def read_edges(
     ...     read_edges(file, source="user", target="friend").graph
     Graph(nodes=3, edges=2)
     """
-    options, path = EdgeOptions.of(options, keywords), Path(path)
+    options = EdgeOptions.of(options, keywords)
     budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget.of(memory)
+    with fetched(path, options) as (local, local_options):
+        file_graph = _read(local, local_options, budget)
+    tables = (options.features, options.target_features)
+    return replace(file_graph, inputs=tuple(Path(one) for one in (path, *tables) if one is not None))
+
+
+def _read(path: Path, options: EdgeOptions, budget: MemoryBudget) -> FileGraph:
+    """Return the graph of a file on this machine."""
     edges = _load(path, options, budget)
     targets = {name: getattr(options, name) for name in ("target_features", "target_id", "target_x")}
     two_kinds = check_two_kinds(options.bipartite, isinstance(edges.num_nodes, tuple), **targets)
@@ -108,6 +120,7 @@ def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: U
     ...     [batch.source.tolist() for batch in open_edges(Path(folder) / "edges.npy").batches(2)]
     [[0, 1], [2]]
     """
+    refuse_url(path, "an edge list to be read in batches (`prune_stream` makes a copy)")
     options, path = EdgeOptions.of(options, keywords), Path(path)
     if path.is_dir():
         suffix, names = list_files(path)
@@ -132,22 +145,26 @@ def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
     """Write the edges with a True in `mask` to `path`, in the format its suffix names, whole or not at all."""
     check_output(path, *file_graph.inputs)
     file_graph.check()
-    path, mask = Path(path), _check_mask(mask, file_graph.graph.num_edges)
-    suffix = suffix_of(path)
-    remove_abandoned(path)
-    try:
-        with atomic_write(path) as handle:
-            file_graph.content.write(handle, suffix, mask)
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
+    mask = _check_mask(mask, file_graph.graph.num_edges)
+    with uploaded(path) as local:
+        suffix = suffix_of(local)
+        remove_abandoned(local)
+        try:
+            with atomic_write(local) as handle:
+                file_graph.content.write(handle, suffix, mask)
+        except FormatError as error:
+            raise FormatError(f"{local}: {error}") from None
 
 
 def check_output(path: PathLike, *inputs: PathLike) -> None:
     """Raise if `path` has no known suffix, is one of the inputs, or its folder does not exist."""
-    suffix_of(Path(path))
+    url = url_of(path)
+    suffix_of(Path(os.fspath(path) if url is None else Place.of(url).path))
     for other in inputs:
         if _same_file(path, other):
             raise OptionError(f"the output must not be an input file, got {os.fspath(path)!r} for both")
+    if url is not None:
+        return
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"no such folder for the output: {folder}")
@@ -188,6 +205,8 @@ def _check_mask(mask: Array, count: int) -> Array:
 
 
 def _same_file(path: PathLike, other: PathLike) -> bool:
+    if (url := url_of(path)) is not None or url_of(other) is not None:
+        return url == url_of(other)
     try:
         return Path(path).samefile(other)
     except FileNotFoundError:

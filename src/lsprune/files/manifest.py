@@ -193,7 +193,22 @@ class Hashing:
 
 
 def verify(path: PathLike, *, deep: bool = True) -> Report:
-    """Compare an output with its manifest: every file there, of the same size, rows (Parquet) and, `deep`, SHA-256."""
+    """Compare an output with its manifest: every file there, of the same size, rows (Parquet) and, `deep`, SHA-256.
+
+    An output elsewhere (`s3://…`) is copied to a temporary folder first.
+    """
+    from lsprune.files.remote import fetched, url_of  # which imports this module
+
+    url = url_of(path)
+    with fetched(path) as (local, _):
+        report = _verify(local, deep)
+    if url is None:
+        return report
+    folder = url.rstrip("/").rpartition("/")[0]
+    return Report(report.manifest, tuple(text.replace(str(local.parent), folder) for text in report.problems))
+
+
+def _verify(path: Path, deep: bool) -> Report:
     where = manifest_of(path)
     if not where.is_file():
         return Report(None, (f"{where}: no manifest; the output is not complete, or was not written by --stream",))

@@ -2,7 +2,8 @@
 
 The walk of `prune_stream`, stage by stage:
 
-1. check: options (`EdgeOptions`), pruner, places of the output and of scratch files (`Output`, `working`).
+1. check: options (`EdgeOptions`), pruner, places of the output and of scratch files (`Output`, `working`). What is
+   elsewhere (`s3://…`) is copied before, and uploaded at the end (`local_places`).
 2. open: the edge list and the node tables, with ids numbered on request (`StreamInput.read_nodes`).
    With `Timed`, edges outside the time are left out from here on, as if there were none (`TimeStage`).
 3. count the edges, in one pass through the input (`count_edges`), and check memory and disk (`check_resources`).
@@ -27,14 +28,16 @@ from lsprune.files import EdgeFiles, EdgeKeywords, EdgeOptions
 from lsprune.files.edge_options import PathLike
 from lsprune.files.manifest import Manifest, verify_input
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
+from lsprune.files.remote import refuse_url
 from lsprune.kernels import runtime
 from lsprune.outofcore.memory_ceiling import Ceiling, parse_size, resident, watched
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same
+from lsprune.outofcore.staging import LocalPlaces, local_places
 from lsprune.outofcore.stream_context import Say, StreamContext
 from lsprune.outofcore.stream_input import StreamInput
 from lsprune.outofcore.stream_job import StreamJob
 from lsprune.outofcore.stream_task import StreamTask
-from lsprune.outofcore.work_folder import remove_finished, working
+from lsprune.outofcore.work_folder import check_locks, remove_finished, working
 from lsprune.pruners import PerOwner, Pruner
 from lsprune.pruners.relations import warn_undirected
 
@@ -77,8 +80,9 @@ def prune_stream(
 
     Args:
         path: a Parquet file or a folder of them, `.npz` or `.npy` of uncompressed arrays, a text edge list (`.csv`,
-            `.tsv`, `.txt`, also `.gz` and `.zst`) or a folder of them.
-        out: a file, or a new folder if the input is one; complete or absent, with a manifest.
+            `.tsv`, `.txt`, also `.gz` and `.zst`) or a folder of them; or the URL of one of these (`s3://…`).
+        out: a file, or a new folder if the input is one; complete or absent, with a manifest. Or its URL: the manifest
+            is then uploaded last, and a folder without one is not complete.
         pruner: any pruner in which owners choose among their edges, alone or within `Timed`; one that needs the whole
             graph is refused.
         options: which columns hold what, and which tables describe the nodes, as for `read_edges`. A table may also be
@@ -86,21 +90,43 @@ def prune_stream(
         map_ids: for ids that are not the numbers 0..N-1: number them in order of appearance, and write the mapping to
             this file. A column of ids in `features` then holds such ids.
         memory: ceiling for anonymous resident memory, such as "1GB".
-        scratch: folder for temporary files; default the folder of `out`.
+        scratch: folder for temporary files, and for copies of what is elsewhere; default the folder of `out`, or the
+            current one if that is elsewhere.
         resume: resume an interrupted run with the same options.
         threads: default LSPRUNE_THREADS, else all cores.
         say: called with a line of text at every stage.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
             `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
     """
-    started = time.perf_counter()
+    check_locks()
     options = EdgeOptions.of(options, keywords)
+    run = StreamRun(map_ids=map_ids, memory=memory, scratch=scratch, resume=resume, threads=threads, say=say)
+    with local_places(path, out, options, scratch=scratch, resume=resume, say=say) as places:
+        return _prune_files(places, pruner, run)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamRun:
+    """How a run goes: arguments of `prune_stream`."""
+
+    map_ids: PathLike | None
+    memory: str | int
+    scratch: PathLike | None
+    resume: bool
+    threads: int | None
+    say: Say
+
+
+def _prune_files(places: LocalPlaces, pruner: Pruner, run: StreamRun) -> Streamed:
+    """Prune files of this machine."""
+    started = time.perf_counter()
+    options, scratch, resume, say = places.options, run.scratch, run.resume, run.say
     owners, options = _check_pruner(pruner), replace(options, columns=pruner.needs.edge_columns)
     _refuse_labels(options)
-    ceiling = Ceiling(parse_size(memory), resident(), runtime(threads).threads)
-    mapping = None if map_ids is None else Path(map_ids)
-    source = StreamInput(Path(path), options, mapping, mapping_bytes=ceiling.limit // 8)
-    output = _check_places(source, Path(out), scratch, resume)
+    ceiling = Ceiling(parse_size(run.memory), resident(), runtime(run.threads).threads)
+    mapping = None if run.map_ids is None else Path(run.map_ids)
+    source = StreamInput(places.path, options, mapping, ceiling.limit // 8, places.input_name)
+    output = _check_places(source, places.out, scratch, resume)
     for file in (source.path, *source.table_paths):
         verify_input(file)
     edges = source.open(options.num_nodes)
@@ -154,6 +180,7 @@ def _check_places(source: StreamInput, out: Path, scratch: PathLike | None, resu
     inputs = (source.path, *source.table_paths)
     output = Output.of(out, *inputs, resume=resume)
     if source.mapping is not None:
+        refuse_url(source.mapping, "map_ids (--map-ids)")
         refuse_same("map_ids", source.mapping, *inputs, out)
         refuse_inside("map_ids", source.mapping, source.path)
     if scratch is not None:

@@ -82,6 +82,7 @@ class StreamInput:
     options: EdgeOptions
     mapping: Path | None  # where to write the mapping of ids; None: ids are the numbers 0..N-1
     mapping_bytes: int  # memory for the mapping
+    name: str = ""  # what the manifest calls the edge list, if `path` is a copy of it
 
     @property
     def table_paths(self) -> list[Path]:

@@ -154,7 +154,8 @@ class StreamJob:
             counts = among.of_all(graph.counts)
             mapping = {} if among.mapping is None else {"map_ids": asdict(among.mapping)}
             return {
-                "pruner": self.pruner.to_dict(), "input": str(self.input.path), "task": self.task.name, **mapping,
+                "pruner": self.pruner.to_dict(), "input": self.input.name or str(self.input.path),
+                "task": self.task.name, **mapping,
                 "found": {
                     "edges": counts.edges, "kept": kept_edges, "nodes": graph.nodes, "isolated": graph.isolated,
                     "undirected": counts.undirected,

@@ -286,6 +286,15 @@ def remove_finished(folder: Path, task: dict[str, Any]) -> None:
             remove_folder(folder, JOURNAL)
 
 
+def check_locks() -> None:
+    """Raise OptionError on a system that cannot lock folders (Windows)."""
+    if fcntl is None:
+        raise OptionError(
+            "streaming must run on Linux or macOS, got a system without fcntl: folders cannot be locked there; prune "
+            "in memory (without --stream), or in the Windows Subsystem for Linux"
+        )
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the lock ends with the process."""
@@ -295,13 +304,12 @@ def locked(folder: Path) -> Iterator[None]:
     except FileNotFoundError:  # another process has just removed it
         raise busy from None
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise busy from None
-            if not is_open_at(handle, folder):  # it was removed before it was locked
-                raise busy
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise busy from None
+        if not is_open_at(handle, folder):  # it was removed before it was locked
+            raise busy
         yield
     finally:
         os.close(handle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -10,6 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where nothing keeps two processes from writing one file
+    fcntl = None  # type: ignore[assignment]
 
 from lsprune.errors import FormatError
 from lsprune.files.atomic_write import open_to_append
@@ -39,7 +43,8 @@ class Results:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a+b") as handle:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if fcntl is not None:
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FormatError(
                     f"{self.path} is being written by another process; wait for it or use --out"

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import platform
-import resource
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
 
 import numpy as np
 import torch
@@ -63,7 +68,13 @@ def reset_peak_bytes(device: torch.device) -> None:
 
 
 def peak_bytes(device: torch.device) -> int:
-    """Return the peak memory in bytes: on the GPU since `reset_peak_bytes`, on the CPU since the process started."""
+    """Return the peak memory in bytes: on the GPU since `reset_peak_bytes`, on the CPU since the process started.
+
+    0 where the system does not tell (Windows).
+    """
     if device.type == "cuda":
         return int(torch.cuda.max_memory_allocated())
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * 1024
+    if resource is None:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024  # macOS counts bytes
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
