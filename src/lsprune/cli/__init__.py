@@ -23,6 +23,7 @@ from lsprune.cli.inspect import inspect_command
 from lsprune.cli.methods import methods_command
 from lsprune.cli.prune import prune_command
 from lsprune.cli.report import figures_command, report_command
+from lsprune.cli.seal import seal_command
 from lsprune.cli.spark import spark_prune_command
 from lsprune.cli.stream import verify_command
 from lsprune.cli.study import study_app
@@ -68,6 +69,7 @@ Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=
 app.add_typer(study_app, name="study")
 app.add_typer(acceleration_app, name="acceleration")
 app.command("verify")(verify_command)
+app.command("seal")(seal_command)
 app.command("inspect")(inspect_command)
 app.command("choose")(choose_command)
 app.command("compare")(compare_command)

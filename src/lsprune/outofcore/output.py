@@ -51,6 +51,7 @@ class Output:
 
     path: Path
     is_folder: bool
+    check_input: Callable[[], None] = lambda: None  # called before a file gets its name; raises if the input changed
 
     @classmethod
     def of(cls, path: Path, source: Path, *inputs: Path, resume: bool = False) -> Output:
@@ -200,6 +201,7 @@ class Output:
         def write(handle: Any) -> int:
             nonlocal read
             read, written = edges.write_shard(shard, handle, kept, rows)
+            self.check_input()
             return written
 
         name = shard.name if self.is_folder else None

@@ -24,8 +24,9 @@ from typing import Unpack
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import EdgeFiles, EdgeKeywords, EdgeOptions
 from lsprune.files.edge_options import PathLike
-from lsprune.files.manifest import Manifest, verify_input
+from lsprune.files.manifest import Manifest
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
+from lsprune.files.seal import check_inputs
 from lsprune.kernels import runtime
 from lsprune.outofcore.memory_ceiling import Ceiling, parse_size, resident, watched
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same
@@ -89,7 +90,7 @@ def prune_stream(
         threads: default LSPRUNE_THREADS, else all cores.
         say: called with a line of text at every stage.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
+            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `verify_input`.
     """
     started = time.perf_counter()
     options = EdgeOptions.of(options, keywords)
@@ -99,8 +100,9 @@ def prune_stream(
     mapping = None if map_ids is None else Path(map_ids)
     source = StreamInput(Path(path), options, mapping, mapping_bytes=ceiling.limit // 8)
     output = _check_places(source, Path(out), scratch, resume)
-    for file in (source.path, *source.table_paths):
-        verify_input(file)
+    verified = check_inputs(options.inputs(source.path), sealed=options.verify_input)
+    source = replace(source, options=replace(options, verify_input=False))  # it is opened more than once
+    output = replace(output, check_input=verified.check)
     edges = source.open(options.num_nodes)
     _check_kinds(owners, options, edges)
     task = StreamTask.of(source, edges, owners, output.path, ceiling.limit)
