@@ -90,7 +90,7 @@ def verify_command(
     """
     with errors():
         from lsprune.files.manifest import verify
-        from lsprune.files.seal import SEALED
+        from lsprune.files.seals import SEALED
 
         output.stat()  # a missing output is the system's error
         result = verify(output, deep=not quick)

@@ -36,7 +36,7 @@ from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.named_columns import with_named_columns
 from lsprune.files.node_kinds import check_two_kinds
 from lsprune.files.node_labels import with_labels
-from lsprune.files.seal import check_inputs
+from lsprune.files.seals import check_inputs
 from lsprune.files.suffixes import suffix_of
 from lsprune.graph import Array
 

@@ -16,7 +16,7 @@ from lsprune.files.edge_options import EdgeOptions
 from lsprune.files.ids import far_error, is_far
 from lsprune.files.node_kinds import look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows, check_ends
-from lsprune.files.seal import VerifiedInput
+from lsprune.files.seals import VerifiedInput
 from lsprune.graph import Array, Graph
 
 Tables = Sequence[NodeRows | None]  # of the sources (of all nodes, if they are one kind), and of the targets

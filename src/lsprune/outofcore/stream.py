@@ -26,7 +26,7 @@ from lsprune.files import EdgeFiles, EdgeKeywords, EdgeOptions
 from lsprune.files.edge_options import PathLike
 from lsprune.files.manifest import Manifest
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
-from lsprune.files.seal import check_inputs
+from lsprune.files.seals import check_inputs
 from lsprune.kernels import runtime
 from lsprune.outofcore.memory_ceiling import Ceiling, parse_size, resident, watched
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same

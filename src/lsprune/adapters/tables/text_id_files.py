@@ -14,7 +14,7 @@ from lsprune.files.ids import MAP_IDS
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_labels import read_columns
 from lsprune.files.node_table import id_column
-from lsprune.files.seal import check_inputs
+from lsprune.files.seals import check_inputs
 from lsprune.files.suffixes import suffix_of
 
 if TYPE_CHECKING:
