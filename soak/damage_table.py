@@ -11,6 +11,8 @@ from soak.check import Broken
 from soak.checks.bad_bytes import GROUPS, verdict
 from soak.isolated import new_pool
 
+SHOWN = 10  # failures of a kind of file at most
+
 
 def count(name: str, first: int, cases: int) -> tuple[Counter[str], list[str]]:
     """Return the number of cases of a kind by verdict, and the failures."""
@@ -38,16 +40,16 @@ def main() -> int:
     groups = options.kinds.split(",") if options.kinds else list(GROUPS)
     names = [name for group in groups for name in GROUPS[group]]
     print(f"{'kind of file':40} {'cases':>7} {'same':>7} {'refused':>7} {'wrong':>7} {'failed':>7}")
-    failures: list[str] = []
+    failures = 0
     with ThreadPoolExecutor(options.jobs) as threads:
         for name, (counts, failed) in zip(names, threads.map(lambda n: _in_process(n, options), names), strict=True):
             figures = " ".join(f"{counts[kind]:>7,}" for kind in ("same", "refused", "wrong", "failed"))
             note = "" if KINDS[name].checked else "  no checksum"
             print(f"{name:40} {counts.total():>7,} {figures}{note}", flush=True)
-            failures += failed
-            failures += [f"{name}: {counts['wrong']} wrong outputs"] if counts["wrong"] and KINDS[name].checked else []
-    print("\n".join(failures[:50]))
-    return int(bool(failures))
+            failed += [f"{name}: {counts['wrong']} wrong outputs"] if counts["wrong"] and KINDS[name].checked else []
+            print("".join(f"  {failure}\n" for failure in failed[:SHOWN]), end="", flush=True)
+            failures += len(failed)
+    return int(failures > 0)
 
 
 def _in_process(name: str, options: argparse.Namespace) -> tuple[Counter[str], list[str]]:

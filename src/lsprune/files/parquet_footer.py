@@ -17,6 +17,7 @@ from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import first_line
 from lsprune.files.columns import need, refuse_repeated
 from lsprune.files.footer_checksum import check_footer
+from lsprune.files.parquet_pages import check_pages
 
 _COUNTED_ROWS = 1 << 16  # rows whose texts are counted at a time
 _OFFSET_BYTES = 4  # that say where a text begins
@@ -64,7 +65,7 @@ def read_footer(path: Path, name: str = "", first: int = 0) -> Footer:
         check_footer(handle, path)
         size = handle.seek(0, 2)
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file, path.open("rb") as handle:
             schema, meta = file.schema_arrow, file.metadata
             _touch_groups(path)
             groups, widest = [0], 0
@@ -72,6 +73,7 @@ def read_footer(path: Path, name: str = "", first: int = 0) -> Footer:
                 group = meta.row_group(g)
                 _check_extent(group, size, f"{path}: row group {g}")
                 _check_names(group, meta.schema, f"{path}: row group {g}")
+                check_pages(handle, group, size - _MAGIC_BYTES, f"{path}: row group {g}")
                 groups.append(groups[-1] + group.num_rows)
                 widest = max(widest, -(-group.total_byte_size // max(group.num_rows, 1)))
     except FormatError:
@@ -134,7 +136,8 @@ def _touch_groups(path: Path) -> None:
     """
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path, pre_buffer=False, buffer_size=4096) as file:  # no more than the first pages
+    # Mapped: only the first pages are read, and no memory is taken for the sizes that they claim.
+    with parquet.ParquetFile(path, pre_buffer=False, memory_map=True) as file:
         for g in range(file.metadata.num_row_groups):
             next(file.iter_batches(1, row_groups=[g], use_threads=False), None)
 
