@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from soak.check import Check
 from soak.checks import (
+    bad_bytes,
     disturbances,
     input_unchanged,
     kills,
@@ -22,6 +23,6 @@ _SAME_BITS = (
     same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device,
     same_processes,
 )  # fmt: skip
-_MODULES = (*_SAME_BITS, input_unchanged, kills, disturbances)
+_MODULES = (*_SAME_BITS, input_unchanged, kills, disturbances, bad_bytes)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}

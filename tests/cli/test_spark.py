@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lsprune import OptionError
-from lsprune.cli.spark import TableOptions, _cause, _check_paths
+from lsprune.cli.spark import TableOptions, _cause, _check_paths, _verified
 from lsprune.errors import FormatError
 
 
@@ -37,3 +37,13 @@ def test_a_link_to_nothing_is_in_the_way_before_any_work(tmp_path):
     (tmp_path / "out").symlink_to("absent")
     with pytest.raises(OptionError, match="must not exist yet"):
         _check_paths(str(tmp_path / "out"))
+
+
+def test_sealed_inputs_are_compared_and_must_be_here(tmp_path):
+    path = tmp_path / "e.parquet"
+    path.write_bytes(b"edges")
+    assert _verified(False, str(path), "s3://bucket/nodes.parquet", None).files == ()
+    with pytest.raises(FormatError, match="has no seal"):
+        _verified(True, str(path))
+    with pytest.raises(OptionError, match="--verify-input takes inputs on this machine, got s3://bucket"):
+        _verified(True, "s3://bucket/edges.parquet")

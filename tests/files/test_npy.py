@@ -7,6 +7,7 @@ import re
 import struct
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from files_helpers import EDGES, header, save, zipped
 from lsprune import LSP
 from lsprune.errors import FormatError, LspruneError
 from lsprune.files import read_edges, write_edges
+from lsprune.files.npy import npz_members, read_npz
 from lsprune.outofcore.stream import prune_stream
 
 
@@ -149,3 +151,33 @@ def test_a_flipped_bit_in_npz_is_noticed(tmp_path: Path) -> None:
     path.write_bytes(raw)
     with pytest.raises(FormatError, match="CRC"):
         read_edges(path)
+
+
+def archive(tmp_path: Path) -> Path:
+    np.savez(tmp_path / "a.npz", source=np.arange(3), target=np.arange(3), x=np.zeros(3))
+    return tmp_path / "a.npz"
+
+
+@pytest.mark.parametrize("read", [read_npz, npz_members])
+def test_an_array_that_a_damaged_directory_hides_is_missed(tmp_path: Path, read: Any) -> None:
+    path = archive(tmp_path)
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    second = content.index(b"PK\x01\x02", entry + 1)
+    third = content.index(b"PK\x01\x02", second + 1)
+    content[second + 32 : second + 34] = (len(content) - 22 - third).to_bytes(
+        2, "little"
+    )  # a comment: all that follows
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="claims 3 arrays and lists 2; damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize("read", [read_npz, npz_members])
+def test_an_array_that_a_damaged_directory_renames_is_refused(tmp_path: Path, read: Any) -> None:
+    path = archive(tmp_path)
+    content = path.read_bytes()
+    at = content.rindex(b"x.npy")
+    path.write_bytes(content[:at] + b"y" + content[at + 1 :])
+    with pytest.raises(FormatError, match=r"a\.npz: not a readable \.npz file"):
+        read(path)

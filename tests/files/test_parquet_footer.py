@@ -114,3 +114,13 @@ def test_what_decoding_takes_is_known_before(tmp_path: Path, dictionary: bool) -
         within = rows_within(path, file, 5000, None)
         assert within == (100 if dictionary else 5000)
         assert rows_within(path, file, 5000, ["i"]) == 5000
+
+
+def test_a_column_of_two_names_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"source": [0], "weight": [1]}), path, store_schema=False)
+    content = path.read_bytes()
+    at = content.index(b"weight")  # in the schema; in the row group it stands behind that
+    path.write_bytes(content[:at] + b"W" + content[at + 1 :])
+    with pytest.raises(FormatError, match="row group 0 has a column 'weight' that is 'Weight' in the schema; damaged"):
+        read_footer(path)

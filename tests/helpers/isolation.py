@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import pickle
+import random
 import shutil
 import socket
 import subprocess
@@ -189,18 +190,20 @@ def hostile_text(path: Path, code: str) -> bytes:
 
 def read_every_kind(folder: Path) -> None:
     """Read each kind of file, good, hostile and damaged, by its reader and by its command."""
-    from test_damaged_files import READERS, attempt, damaged, words_of
+    from soak.damage import spliced
+    from soak.damaged_files import KINDS
+    from test_damaged_files import COMMAND_KINDS, attempt, words_of
 
-    for kind, (name, write, reader) in READERS.items():
-        path = folder / "in" / name
+    for kind in COMMAND_KINDS:
+        path = folder / "in" / KINDS[kind].file
         path.parent.mkdir()
-        write(path)
+        KINDS[kind].write(path)
         content = path.read_bytes()
         bad = hostile(content, path, folder)
         assert content not in bad, f"nothing hostile about {kind}"
-        for version in (content, *bad, damaged(content, 1), damaged(content, 2)):
+        for version in (content, *bad, *(spliced(content, random.Random(seed)) for seed in (1, 2))):
             path.write_bytes(version)
-            attempt(reader, path, folder / "out")
+            attempt(KINDS[kind].read, path, folder / "out")
         for version in bad if not kind.startswith("pruner") else ():  # their command is that of Spark
             path.write_bytes(version)
             (folder / "command").mkdir()

@@ -24,6 +24,7 @@ from lsprune.cli.inspect import inspect_command
 from lsprune.cli.methods import methods_command
 from lsprune.cli.prune import prune_command
 from lsprune.cli.report import figures_command, report_command
+from lsprune.cli.seal import seal_command
 from lsprune.cli.spark import spark_prune_command
 from lsprune.cli.stream import verify_command
 from lsprune.cli.study import study_app
@@ -85,6 +86,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare_command,
     "fit": fit_command,
     "verify": verify_command,
+    "seal": seal_command,
     "spark-prune": spark_prune_command,
     "methods": methods_command,
     "demo": demo_command,

@@ -29,6 +29,10 @@ Bipartite = Annotated[
         "--bipartite/--no-bipartite", help="Sources and targets are two kinds of nodes, each with its own ids."
     ),
 ]
+VerifyInput = Annotated[
+    bool,
+    typer.Option("--verify-input", help="Refuse inputs that are not as `lsprune seal` sealed them, or have no seal."),
+]
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -79,6 +83,8 @@ class EdgeFileOptions:
         ),
     ] = None
 
+    verify_input: VerifyInput = False
+
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `read_edges` and `prune_stream`."""
         return {
@@ -87,6 +93,7 @@ class EdgeFileOptions:
             "edge_arrays": names(self.edge_arrays), "node_arrays": names(self.node_arrays),
             "bipartite": self.bipartite, "target_features": self.target_features, "target_id": self.target_id,
             "target_x": names(self.target_x), "label": self.label, "train_mask": self.train_mask,
+            "verify_input": self.verify_input,
         }  # fmt: skip
 
     def _node_counts(self) -> int | tuple[int | None, int | None] | None:

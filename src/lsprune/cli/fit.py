@@ -51,11 +51,13 @@ def fit_command(
         check_output(output_file, source_file, *tables)
         with steps(2) as step:
             step(f"reading {source_file.name}")
-            graph = read_edges(source_file, **reading).graph
+            edges = read_edges(source_file, **reading)
+            graph = edges.graph
             step("learning")
             start = time.perf_counter()
             fitted = pruner.fit(graph, threads=threads)
             seconds = time.perf_counter() - start
+            edges.verified.check()
             fitted.save(output_file)
         report: Report = {
             "input": str(source_file), "output": str(output_file), "pruner": fitted.to_dict(), "seconds": seconds,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lsprune.cli.console import Json, Report, errors, framed, show
-from lsprune.cli.edge_file_options import Bipartite, EdgeAttr, NodeId, NodeX, names
+from lsprune.cli.edge_file_options import Bipartite, EdgeAttr, NodeId, NodeX, VerifyInput, names
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
@@ -23,6 +23,8 @@ from lsprune.files.atomic_write import atomic_folder
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rich.table import Table
+
+    from lsprune.files import VerifiedInput
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ class TableOptions:
     broadcast: Annotated[
         bool | None, typer.Option("--broadcast/--shuffle", help="How nodes come to the edges (default: by size).")
     ] = None
+
+    verify_input: VerifyInput = False
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `prune_spark` that name columns."""
@@ -83,6 +87,7 @@ def spark_prune_command(
         pruner = pruning.make()
         paths = (source_path, tables.features, tables.target_features)
         _check_paths(output_path, *paths)
+        verified = _verified(tables.verify_input, *paths)
         with _session(master) as session:
             start = time.perf_counter()
             edges, nodes, targets = (None if path is None else session.read.parquet(path) for path in paths)
@@ -90,7 +95,7 @@ def spark_prune_command(
             from lsprune.spark import prune_spark
 
             kept = prune_spark(edges, nodes, pruner, targets=targets, **tables.keywords())
-            _write(kept, output_path)
+            _write(kept, output_path, verified)
             report = _report(edges.count(), session.read.parquet(output_path).count(), time.perf_counter() - start)
         files = {"input": source_path, "output": output_path, "pruner": pruner.to_dict()}
         show({**files, **report}, as_json, lambda: _table(output_path, report))
@@ -114,6 +119,17 @@ def _check_paths(output: str, *inputs: str | None) -> None:
             raise FormatError(f"{path}: no such file or folder")
 
 
+def _verified(sealed: bool, *inputs: str | None) -> VerifiedInput:
+    """Compare the inputs on this machine with their seals; OptionError if one is elsewhere and must have a seal."""
+    from lsprune.files import check_inputs
+
+    given = [path for path in inputs if path is not None]
+    local = [path for path in map(_local, given) if path is not None]
+    if sealed and len(local) < len(given):
+        raise OptionError(f"--verify-input takes inputs on this machine, got {', '.join(given)}")
+    return check_inputs(local, sealed=sealed)
+
+
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
     """A session, which is ended if it was started here."""
@@ -129,6 +145,7 @@ def _session(master: str | None) -> Iterator[SparkSession]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the one that has lsprune
     builder = SparkSession.builder.appName("lsprune").config("spark.log.level", "ERROR")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.hadoop.parquet.page.verify-checksum.enabled", "true")  # of pages that have one
     session = (builder if master is None else builder.master(master)).getOrCreate()
     try:
         yield session
@@ -136,13 +153,15 @@ def _session(master: str | None) -> Iterator[SparkSession]:
         session.stop()
 
 
-def _write(kept: DataFrame, output: str) -> None:
+def _write(kept: DataFrame, output: str, verified: VerifiedInput) -> None:
     final = _local(output)
     if final is None:
         kept.write.parquet(output, mode="errorifexists")
+        verified.check()
         return
     with atomic_folder(final.absolute()) as folder:
         kept.write.parquet(str(folder))
+        verified.check()
 
 
 @contextmanager

@@ -81,17 +81,20 @@ def stream_table(name: str, report: Report) -> Table:
 
 
 def verify_command(
-    output: Annotated[Path, typer.Argument(metavar="OUT", help="What `lsprune prune --stream` wrote.")],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUT", help="What `prune --stream` wrote, or `lsprune seal` sealed.")
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Compare sizes and row counts only, no SHA-256.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare an output of `lsprune prune --stream` with its manifest.
+    """Compare an output of `lsprune prune --stream`, or a sealed file, with its manifest.
 
     Example: lsprune verify small.parquet
     """
     with errors():
         from lsprune.files.manifest import verify
         from lsprune.files.remote import url_of
+        from lsprune.files.seals import SEALED
 
         if url_of(output) is None:
             output.stat()  # a missing output is the system's error
@@ -102,17 +105,20 @@ def verify_command(
         report = {
             "output": str(output), "ok": result.ok, "problems": list(result.problems),
             "files": 0 if manifest is None else len(manifest.files),
+            "sealed": manifest is not None and SEALED in manifest.config,
             "edges": None if manifest is None else manifest.edges, "kept": None if manifest is None else manifest.kept,
         }  # fmt: skip
         if result.ok or as_json:
             show(report, as_json, lambda: _verified(output, report))
         if manifest is not None and not result.ok:
-            raise FormatError(f"{output} is not what its manifest says; write it again")
+            raise FormatError(f"{output} is not what its manifest says; write it again, or take a good copy")
         if not result.ok:
             raise typer.Exit(1)
 
 
 def _verified(output: Path, report: Report) -> str:
+    if report["sealed"]:
+        return f"{output}: {report['files']} file(s), as they were sealed"
     return f"{output}: {report['files']} file(s), {report['kept']:,} of {report['edges']:,} edges, as the manifest says"
 
 

@@ -6,6 +6,7 @@ from lsprune.files.edge_files import Batch, EdgeFiles, Kept, Shard
 from lsprune.files.edge_list import check_output, open_edges, read_edges, write_edges
 from lsprune.files.edge_options import EdgeKeywords, EdgeOptions, NumNodes, refuse_columns
 from lsprune.files.file_graph import FileGraph
+from lsprune.files.seals import VerifiedInput, check_inputs, seal
 from lsprune.files.suffixes import SUFFIXES, suffix_of
 
 __all__ = [
@@ -18,10 +19,13 @@ __all__ = [
     "Kept",
     "NumNodes",
     "Shard",
+    "VerifiedInput",
+    "check_inputs",
     "check_output",
     "open_edges",
     "read_edges",
     "refuse_columns",
+    "seal",
     "suffix_of",
     "write_edges",
 ]

@@ -1,14 +1,13 @@
-"""Text files compressed as gzip or zstd: streams that read and write them without their compression."""
+"""Text files compressed as gzip or zstd, both with a checksum: streams that read and write what they hold."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import first_line
@@ -41,23 +40,15 @@ def packed(handle: BinaryIO, suffix: str) -> Iterator[BinaryIO]:
     elif suffix.endswith(".zst"):
         import pyarrow as pa
 
-        with pa.CompressedOutputStream(pa.PythonFile(_StaysOpen(handle), mode="w"), "zstd") as stream:
-            yield stream
+        from lsprune.files.zstd_checksum import ChecksumFrame, Hashed
+
+        frame = ChecksumFrame(handle)
+        with pa.CompressedOutputStream(pa.PythonFile(frame, mode="w"), "zstd") as stream:
+            content = Hashed(stream)
+            yield cast(BinaryIO, content)
+        frame.finish(content.hash)
     else:
         yield handle
-
-
-class _StaysOpen(io.RawIOBase):
-    """A handle as Arrow may close it: the one underneath is flushed and renamed afterwards."""
-
-    def __init__(self, handle: BinaryIO) -> None:
-        self._handle = handle
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any) -> int:
-        return self._handle.write(data)
 
 
 @contextmanager

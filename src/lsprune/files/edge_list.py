@@ -34,11 +34,13 @@ from lsprune.files.edge_files import EdgeFiles, LoadedEdges
 from lsprune.files.edge_options import EdgeKeywords, EdgeOptions, PathLike
 from lsprune.files.file_graph import FileGraph, build_graph
 from lsprune.files.folders import list_files, refuse_copies
+from lsprune.files.manifest import manifest_of
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.named_columns import with_named_columns
 from lsprune.files.node_kinds import check_two_kinds
 from lsprune.files.node_labels import with_labels
 from lsprune.files.remote import Place, fetched, refuse_url, uploaded, url_of
+from lsprune.files.seals import VerifiedInput, check_inputs
 from lsprune.files.suffixes import suffix_of
 from lsprune.graph import Array
 
@@ -65,7 +67,7 @@ def read_edges(
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
             `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
-            `train_mask`, `columns`.
+            `train_mask`, `columns`, `verify_input`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -78,12 +80,16 @@ def read_edges(
     budget = memory if isinstance(memory, MemoryBudget) else MemoryBudget.of(memory)
     with fetched(path, options) as (local, local_options):
         file_graph = _read(local, local_options, budget)
+        if url_of(path) is not None or local_options is not options:
+            file_graph.verified.check()
+            file_graph = replace(file_graph, verified=VerifiedInput())  # of copies, which are removed now
     tables = (options.features, options.target_features)
     return replace(file_graph, inputs=tuple(Path(one) for one in (path, *tables) if one is not None))
 
 
 def _read(path: Path, options: EdgeOptions, budget: MemoryBudget) -> FileGraph:
     """Return the graph of a file on this machine."""
+    verified = check_inputs(options.inputs(path), sealed=options.verify_input)
     edges = _load(path, options, budget)
     targets = {name: getattr(options, name) for name in ("target_features", "target_id", "target_x")}
     two_kinds = check_two_kinds(options.bipartite, isinstance(edges.num_nodes, tuple), **targets)
@@ -101,7 +107,7 @@ def _read(path: Path, options: EdgeOptions, budget: MemoryBudget) -> FileGraph:
     arrays = getattr(edges.content, "arrays", {})  # only a .npz holds more than edges
     graph = with_labels(graph, options, arrays, path, budget)
     graph = with_named_columns(graph, options, edges.content, path, budget)
-    return FileGraph(graph, edges.content, (path, *(table.path for table in options.tables if table is not None)))
+    return FileGraph(graph, edges.content, options.inputs(path), verified)
 
 
 def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: Unpack[EdgeKeywords]) -> EdgeFiles:
@@ -122,6 +128,8 @@ def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: U
     """
     refuse_url(path, "an edge list to be read in batches (`prune_stream` makes a copy)")
     options, path = EdgeOptions.of(options, keywords), Path(path)
+    if options.verify_input:
+        check_inputs([path], sealed=True)
     if path.is_dir():
         suffix, names = list_files(path)
         paths = [path / name for name in names]
@@ -154,6 +162,7 @@ def write_edges(path: PathLike, file_graph: FileGraph, mask: Array) -> None:
                 file_graph.content.write(handle, suffix, mask)
         except FormatError as error:
             raise FormatError(f"{local}: {error}") from None
+        manifest_of(local).unlink(missing_ok=True)  # of a file that was there before
 
 
 def check_output(path: PathLike, *inputs: PathLike) -> None:

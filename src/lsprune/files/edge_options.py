@@ -34,6 +34,7 @@ class EdgeKeywords(TypedDict, total=False):
     label: str | None
     train_mask: str | None
     columns: Sequence[str]
+    verify_input: bool
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class EdgeOptions:
             features. A mask may also be a column of strings, where "train" is a training node.
         columns: names of columns of edges or nodes that a pruner asks for by name (`Timed(time="t")`,
             `TopWeight(column="t")`); those of nodes are then no features. `open_edges` gives those of edges in batches.
+        verify_input: refuse files that are not as `lsprune.files.seal` sealed them, or have no seal. Otherwise the size
+            of a sealed file is compared, and no more.
 
     >>> EdgeOptions(source="from_user", target="to_user", edge_attr=["weight"]).edge_attr
     ('weight',)
@@ -91,6 +94,7 @@ class EdgeOptions:
     label: str | None = None
     train_mask: str | None = None
     columns: Sequence[str] = ()
+    verify_input: bool = False
 
     def __post_init__(self) -> None:
         for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x", "columns"):
@@ -126,6 +130,10 @@ class EdgeOptions:
             if self.target_features is None
             else TableOptions(Path(self.target_features), self.target_id, tuple(self.target_x)),
         )
+
+    def inputs(self, path: Path) -> tuple[Path, ...]:
+        """Return the paths of all inputs: the edge list `path` and the tables of nodes."""
+        return (path, *(table.path for table in self.tables if table is not None))
 
     @property
     def label_names(self) -> tuple[str, ...]:

@@ -46,9 +46,10 @@ class TableContent:
 def write_table(handle: BinaryIO, suffix: str, table: pa.Table, ends: tuple[str, str]) -> None:
     """Write a table of edges in the format of `suffix`."""
     if suffix == ".parquet":
-        from pyarrow import parquet
+        from lsprune.files.parquet import writing
 
-        parquet.write_table(table, handle, write_page_checksum=True)  # damage shows when it is read again
+        with writing(handle, table.schema) as writer:
+            writer.write_table(table)
     elif suffix == ".npz":
         from lsprune.files.npy import write_npz
 

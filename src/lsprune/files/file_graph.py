@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from lsprune.files.edge_options import EdgeOptions
 from lsprune.files.ids import far_error, is_far
 from lsprune.files.node_kinds import look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows, check_ends
+from lsprune.files.seals import VerifiedInput
 from lsprune.graph import Array, Graph
 
 Tables = Sequence[NodeRows | None]  # of the sources (of all nodes, if they are one kind), and of the targets
@@ -28,9 +29,11 @@ class FileGraph:
     graph: Graph
     content: Content
     inputs: tuple[Path, ...]  # the files it came from: none of them may be written over
+    verified: VerifiedInput = field(default_factory=VerifiedInput)  # those that were compared with their seals
 
     def check(self) -> None:
-        """Raise FormatError if it is not clear which arrays of the file belong to the edges."""
+        """Raise FormatError if it is not clear which arrays belong to the edges, or if a verified file has changed."""
+        self.verified.check()
         try:
             self.content.check((self.graph.num_sources, self.graph.num_targets))
         except FormatError as error:

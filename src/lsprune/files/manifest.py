@@ -1,6 +1,7 @@
 """What makes an output complete: a manifest with the size, rows and SHA-256 of every file and a digest of itself, last.
 
-A folder has it inside, as `_lsprune.json`; a single file `out.parquet` beside it, as `out.parquet.lsprune.json`.
+A folder has it inside, as `_lsprune.json`; a single file `out.parquet` beside it, as `out.parquet.lsprune.json`. An
+input may have one, too: its seal (`lsprune.files.seal`).
 """
 
 from __future__ import annotations
@@ -211,7 +212,9 @@ def verify(path: PathLike, *, deep: bool = True) -> Report:
 def _verify(path: Path, deep: bool) -> Report:
     where = manifest_of(path)
     if not where.is_file():
-        return Report(None, (f"{where}: no manifest; the output is not complete, or was not written by --stream",))
+        return Report(
+            None, (f"{where}: no manifest; the output is not complete, or neither written by --stream nor sealed",)
+        )
     try:
         manifest = Manifest.read(where)
     except FormatError as error:
@@ -230,7 +233,7 @@ def verify_input(path: PathLike, *, deep: bool = False) -> Manifest | None:
     report = verify(path, deep=deep)
     if report.problems:
         more = f" (and {len(report.problems) - 1} more)" if len(report.problems) > 1 else ""
-        raise FormatError(f"{report.problems[0]}{more}")
+        raise FormatError(f"{report.problems[0]}{more}; if that is meant to be, remove {manifest_of(path).name}")
     return report.manifest
 
 
@@ -246,7 +249,7 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
         size = path.stat().st_size
         if size != entry.bytes:
             return [f"{path}: has {size} bytes, and {entry.bytes} in the manifest"]
-        if deep and _sha256(path) != entry.sha256:
+        if deep and hash_file(path)[1] != entry.sha256:
             return [f"{path}: its SHA-256 is not that of the manifest; damaged or changed"]
     except (FileNotFoundError, NotADirectoryError):
         return [f"{path}: is missing"]
@@ -258,9 +261,11 @@ def compare(folder: Path, entry: Entry, deep: bool = True) -> list[str]:
     return []
 
 
-def _sha256(path: Path) -> str:
+def hash_file(path: Path) -> tuple[int, str]:
+    """Return the size and the SHA-256 of a file."""
     with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
+        return handle.tell(), digest
 
 
 def all_files(folder: Path) -> set[str]:

@@ -29,6 +29,8 @@ _MAX_HEADER_BYTES = 10_000  # of a .npy header at most, as numpy has it: it is e
 _MAX_DIMENSIONS = 32  # in every version of numpy
 _BLOCK_BYTES = 1 << 22  # read at a time to compare a checksum or to copy an array
 _LOCAL_HEADER = struct.Struct("<4s22xHH")  # a zip member's own header: mark, ..., lengths of its name and extra field
+_END_OF_ARCHIVE = struct.Struct("<4s4xHH10x")  # mark, ..., members on this disk, members in all, ...
+_MANY_MEMBERS = 0xFFFF  # so many, or more: the number stands elsewhere
 
 
 @dataclass(frozen=True)
@@ -133,10 +135,14 @@ def _refuse_compressed(infos: Mapping[str, zipfile.ZipInfo], path: Path) -> None
 
 
 def _start(descriptor: int, info: zipfile.ZipInfo) -> int:
-    mark, name, extra = _LOCAL_HEADER.unpack(os.pread(descriptor, _LOCAL_HEADER.size, info.header_offset))
+    at = info.header_offset
+    mark, length, extra = _LOCAL_HEADER.unpack(os.pread(descriptor, _LOCAL_HEADER.size, at))
     if mark != b"PK\x03\x04":
-        raise ValueError(f"no member at {info.header_offset}")
-    return info.header_offset + _LOCAL_HEADER.size + int(name) + int(extra)
+        raise ValueError(f"no member at {at}")
+    at += _LOCAL_HEADER.size
+    if os.pread(descriptor, length, at) != info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437"):
+        raise ValueError(f"the member {info.orig_filename!r} has another name in its own header")
+    return at + int(length) + int(extra)
 
 
 def read_npz(path: Path, memory: MemoryBudget | None = None) -> dict[str, Array]:
@@ -229,6 +235,7 @@ def check_size(header: Header, size: int, name: str) -> None:
 def members_of(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zipfile.ZipInfo]:
     """Return the entries of a `.npz` archive by array name; FormatError if what they claim cannot be."""
     members: dict[str, zipfile.ZipInfo] = {}
+    _check_count(archive, path)
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
         if name in members:
@@ -240,6 +247,15 @@ def members_of(archive: zipfile.ZipFile, size: int, path: Path) -> dict[str, zip
     if sum(info.compress_size for info in members.values()) > size:  # members that overlap expand without bound
         raise FormatError(f"{path}: claims more compressed data than the file holds")
     return members
+
+
+def _check_count(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise FormatError if the archive lists another number of members than it claims, which zipfile does not mind."""
+    assert archive.fp is not None
+    archive.fp.seek(-_END_OF_ARCHIVE.size - len(archive.comment), os.SEEK_END)
+    mark, _, count = _END_OF_ARCHIVE.unpack(archive.fp.read(_END_OF_ARCHIVE.size))
+    if mark != b"PK\x05\x06" or count not in (len(archive.infolist()), _MANY_MEMBERS):
+        raise FormatError(f"{path}: claims {count} arrays and lists {len(archive.infolist())}; damaged")
 
 
 def _check_member(info: zipfile.ZipInfo, name: str) -> None:

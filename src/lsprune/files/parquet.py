@@ -15,6 +15,7 @@ from lsprune.files.columns import Place, choose_ends, rows_from, stack
 from lsprune.files.edge_files import Content, EdgeFiles, Kept, LoadedEdges, Piece, Shard, split_nodes
 from lsprune.files.edge_options import EdgeOptions
 from lsprune.files.edge_tables import TableContent
+from lsprune.files.footer_checksum import FooterSink
 from lsprune.files.memory_budget import MemoryBudget, show_size
 from lsprune.files.parquet_footer import (
     Footer,
@@ -292,17 +293,20 @@ class Groups:
 
 @contextmanager
 def writing(handle: BinaryIO, schema: pa.Schema, like: Any = None) -> Iterator[Any]:
-    """Give a Parquet writer into `handle` with page checksums, and encodings as the metadata `like` has them.
+    """Give a Parquet writer into `handle` with checksums, and encodings as the metadata `like` has them.
 
     After an error nothing more is written.
     """
     from pyarrow import parquet
 
     options = {} if like is None or like.num_row_groups == 0 else _encodings(like)
-    writer = parquet.ParquetWriter(handle, schema, write_page_checksum=True, **options)
+    sink = FooterSink(handle)
+    writer = parquet.ParquetWriter(sink, schema, write_page_checksum=True, **options)
     try:
         yield writer
+        sink.hold()
         writer.close()
+        sink.finish()
     except BaseException:
         writer.is_open = False  # or the garbage collector has it write a footer to a file that is gone
         raise

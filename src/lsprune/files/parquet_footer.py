@@ -16,6 +16,8 @@ from typing import Any
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import first_line
 from lsprune.files.columns import need, refuse_repeated
+from lsprune.files.footer_checksum import check_footer
+from lsprune.files.parquet_pages import check_pages
 
 _COUNTED_ROWS = 1 << 16  # rows whose texts are counted at a time
 _OFFSET_BYTES = 4  # that say where a text begins
@@ -60,15 +62,18 @@ def read_footer(path: Path, name: str = "", first: int = 0) -> Footer:
     from pyarrow import parquet
 
     with path.open("rb") as handle:  # a missing or unreadable file is the system's error, not the format's
+        check_footer(handle, path)
         size = handle.seek(0, 2)
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path) as file, path.open("rb") as handle:
             schema, meta = file.schema_arrow, file.metadata
             _touch_groups(path)
             groups, widest = [0], 0
             for g in range(meta.num_row_groups):
                 group = meta.row_group(g)
                 _check_extent(group, size, f"{path}: row group {g}")
+                _check_names(group, meta.schema, f"{path}: row group {g}")
+                check_pages(handle, group, size - _MAGIC_BYTES, f"{path}: row group {g}")
                 groups.append(groups[-1] + group.num_rows)
                 widest = max(widest, -(-group.total_byte_size // max(group.num_rows, 1)))
     except FormatError:
@@ -131,7 +136,8 @@ def _touch_groups(path: Path) -> None:
     """
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path, pre_buffer=False, buffer_size=4096) as file:  # no more than the first pages
+    # Mapped: only the first pages are read, and no memory is taken for the sizes that they claim.
+    with parquet.ParquetFile(path, pre_buffer=False, memory_map=True) as file:
         for g in range(file.metadata.num_row_groups):
             next(file.iter_batches(1, row_groups=[g], use_threads=False), None)
 
@@ -142,6 +148,13 @@ def _check_extent(group: Any, size: int, where: str) -> None:
         start = min(filter(None, (column.dictionary_page_offset, column.data_page_offset)), default=0)
         if start + column.total_compressed_size > size - _MAGIC_BYTES:
             raise FormatError(f"{where} lies beyond the end of the file; cut short or damaged")
+
+
+def _check_names(group: Any, schema: Any, where: str) -> None:
+    """Raise FormatError if a column has one name in the schema and another in its row group: one of them is damaged."""
+    for c in range(group.num_columns):
+        if (name := group.column(c).path_in_schema) != schema.column(c).path:
+            raise FormatError(f"{where} has a column {name!r} that is {schema.column(c).path!r} in the schema; damaged")
 
 
 # What decoding takes
@@ -248,7 +261,7 @@ def _is_looked_up(file: Any, number: int, column: int) -> bool:
 def _by_dictionary(path: Path, names: list[str]) -> Any:
     from pyarrow import parquet
 
-    return parquet.ParquetFile(path, read_dictionary=names, pre_buffer=False)
+    return parquet.ParquetFile(path, read_dictionary=names, page_checksum_verification=True, pre_buffer=False)
 
 
 def _width(schema: Any, leaf: Any) -> int:

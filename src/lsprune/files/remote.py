@@ -134,8 +134,8 @@ class Place:
             files = {f"{self.path}/{name}": local / name for name in sorted(names, key=lambda name: name == MANIFEST)}
         else:
             files = {self.path: local}
-            if (manifest := local.with_name(local.name + BESIDE)).exists():
-                files[self.path + BESIDE] = manifest
+            manifest = local.with_name(local.name + BESIDE)
+            files |= {self.path + BESIDE: manifest} if manifest.exists() else {}
         written: list[str] = []
         try:
             for path, file in files.items():
@@ -146,6 +146,9 @@ class Place:
                 with suppress(Exception):
                     self.system.delete_file(path)
             raise
+        old = self.path + BESIDE  # of a file that was there before
+        if not local.is_dir() and old not in files and self._info(old).is_file:
+            self.system.delete_file(old)
 
     def _info(self, path: str) -> Any:
         return self.system.get_file_info(path)

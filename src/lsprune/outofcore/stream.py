@@ -26,9 +26,10 @@ from typing import Unpack
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import EdgeFiles, EdgeKeywords, EdgeOptions
 from lsprune.files.edge_options import PathLike
-from lsprune.files.manifest import Manifest, verify_input
+from lsprune.files.manifest import Manifest
 from lsprune.files.node_kinds import check_two_kinds, look_like_two_kinds, warn_two_kinds
 from lsprune.files.remote import refuse_url
+from lsprune.files.seals import check_inputs
 from lsprune.kernels import runtime
 from lsprune.outofcore.memory_ceiling import Ceiling, parse_size, resident, watched
 from lsprune.outofcore.output import Output, refuse_inside, refuse_same
@@ -96,7 +97,7 @@ def prune_stream(
         threads: default LSPRUNE_THREADS, else all cores.
         say: called with a line of text at every stage.
         keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`.
+            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `verify_input`.
     """
     check_locks()
     options = EdgeOptions.of(options, keywords)
@@ -127,8 +128,9 @@ def _prune_files(places: LocalPlaces, pruner: Pruner, run: StreamRun) -> Streame
     mapping = None if run.map_ids is None else Path(run.map_ids)
     source = StreamInput(places.path, options, mapping, ceiling.limit // 8, places.input_name)
     output = _check_places(source, places.out, scratch, resume)
-    for file in (source.path, *source.table_paths):
-        verify_input(file)
+    verified = check_inputs(options.inputs(source.path), sealed=options.verify_input)
+    source = replace(source, options=replace(options, verify_input=False))  # it is opened more than once
+    output = replace(output, check_input=verified.check)
     edges = source.open(options.num_nodes)
     _check_kinds(owners, options, edges)
     task = StreamTask.of(source, edges, pruner, output.path, ceiling.limit)

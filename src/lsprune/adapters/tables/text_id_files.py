@@ -14,6 +14,7 @@ from lsprune.files.ids import MAP_IDS
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_labels import read_columns
 from lsprune.files.node_table import id_column
+from lsprune.files.seals import check_inputs
 from lsprune.files.suffixes import suffix_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def read_text_ids(
     if _are_whole(files):
         return None
     _refuse(options, path)
+    verified = check_inputs(options.inputs(path), sealed=options.verify_input)
     budget = MemoryBudget.of(memory)
     content, table = files.load_table(budget)
     features = None if options.tables[0] is None else _features(options.tables[0], budget)
@@ -48,8 +50,7 @@ def read_text_ids(
         graph = adapter.graphs(table)[None]
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
-    tables = (options.tables[0].path,) if options.tables[0] is not None else ()
-    return FileGraph(graph, content, (path, *tables))
+    return FileGraph(graph, content, options.inputs(path), verified)
 
 
 def _are_whole(files: ParquetFiles | TextFiles) -> bool:

@@ -25,6 +25,7 @@ from lsprune.kernels.cpu.reachability import count_bits, spread_bits
 from lsprune.kernels.cpu.signatures import signature
 from lsprune.kernels.cpu.spanning_trees import count_spanning_trees, two_core
 from lsprune.kernels.cpu.text_numbers import hash_texts, number_texts
+from lsprune.kernels.cpu.xxhash64 import xxhash64_stripes
 
 __all__ = [
     "MAX_LISTS", "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps",
@@ -33,5 +34,5 @@ __all__ = [
     "log2_fixed", "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "nearest_others",
     "number_texts", "project", "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance",
     "scatter_taken", "searcher", "signature", "sparse_sums", "spread_bits", "sum_rows", "two_core", "unit_spread",
-    "unit_sums", "unit_values", "without_loops",
+    "unit_sums", "unit_values", "without_loops", "xxhash64_stripes",
 ]  # fmt: skip

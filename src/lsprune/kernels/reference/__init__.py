@@ -27,6 +27,7 @@ from lsprune.kernels.reference.spanning_trees import count_spanning_trees, two_c
 from lsprune.kernels.reference.splitmix import mix
 from lsprune.kernels.reference.text_numbers import hash_texts, number_texts
 from lsprune.kernels.reference.ties import tie_order
+from lsprune.kernels.reference.xxhash64 import xxhash64_stripes
 
 __all__ = [
     "MAX_LISTS", "SEARCH_ROWS", "add_to_keys", "choose_bottom", "choose_nodes", "choose_steps",
@@ -35,5 +36,5 @@ __all__ = [
     "log2_fixed", "mark_ends", "mark_neighbours", "mark_owners", "md5_keys", "min_rows", "mix", "nearest_others",
     "number_texts", "project", "project_quanta", "project_sparse", "quanta", "raw_top", "reverse_balance",
     "scatter_taken", "searcher", "signature", "sparse_sums", "spread_bits", "sum_rows", "tie_order", "two_core",
-    "unit_spread", "unit_sums", "unit_values", "without_loops",
+    "unit_spread", "unit_sums", "unit_values", "without_loops", "xxhash64_stripes",
 ]  # fmt: skip
