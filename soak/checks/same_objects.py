@@ -77,14 +77,16 @@ def _with_attributes(graph: Graph) -> Iterator[Kind]:
     for edge, ends in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
         network.add_edge(*ends, number=edge, **({} if attr is None else {"edge_attr": attr[edge]}))
     order = np.array([number for *_, number in network.edges(data="number")], np.int64)
-    if graph.num_edges or graph.edge_attr is None:  # edges that are not there have no attributes
+    carried = graph.num_edges > 0 or graph.edge_attr is None  # edges that are not there have no attributes
+    if carried:
         yield Kind("NetworkX", network, order)
     other = igraph.Graph(n=graph.num_nodes, edges=np.stack([source, target]).T.tolist(), directed=True)
     if rows is not None:
         other.vs["x"] = rows
     if attr is not None:
         other.es["edge_attr"] = attr
-    yield Kind("igraph", other, every)
+    if carried:
+        yield Kind("igraph", other, every)
     for side in ("source", "target"):
         yield Kind(f"CSR of {side}s", *compressed(graph, side))
 
