@@ -163,9 +163,11 @@ def _command(words: list[str], folder: Path, notes: Path, fault: Fault | None) -
     try:
         main()
     finally:
+        for number in (signal.SIGTERM, signal.SIGINT):  # what follows is not of the command
+            signal.signal(number, signal.SIG_IGN)
         sys.stdout.flush()
         sys.stderr.flush()
-        taken[1] = -1  # what follows is not of the command
+        taken[1] = -1
         (notes / "steps").write_text(json.dumps(taken[0]))
 
 

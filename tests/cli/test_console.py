@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import lsprune.cli
 from lsprune.cli import app
-from lsprune.cli.console import escaped, framed, say, show, steps, tell
+from lsprune.cli.console import escaped, framed, interruptible, say, show, steps, tell
 
 RUNNER = CliRunner()
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066\u200b\u2028[red]x[/red][link=http:a]y[/link]:bomb:"
@@ -171,3 +171,9 @@ def test_usage_errors(words):
     result = RUNNER.invoke(app, words)
     assert result.exit_code == 2
     clean(result)
+
+
+def test_an_interrupt_before_a_command_begins_is_an_exit_code():
+    with pytest.raises(SystemExit) as end, interruptible():
+        raise KeyboardInterrupt
+    assert end.value.code == 130

@@ -17,7 +17,7 @@ import typer
 from lsprune.cli.acceleration import acceleration_app
 from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
-from lsprune.cli.console import ENDINGS, TERMINATED, Command, Group, say_ending, tell
+from lsprune.cli.console import ENDINGS, TERMINATED, Command, Group, interruptible, say_ending, tell
 from lsprune.cli.demo import demo_command
 from lsprune.cli.fit import fit_command
 from lsprune.cli.inspect import inspect_command
@@ -53,7 +53,8 @@ def main() -> None:
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        app(prog_name="lsprune")
+        with interruptible():
+            app(prog_name="lsprune")
     except SystemExit as end:
         if end.code in ENDINGS:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was

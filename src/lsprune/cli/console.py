@@ -72,13 +72,22 @@ class Group(_PlainFlags, TyperGroup):
 
     def make_context(self, *words: Any, **options: Any) -> Any:
         """Parse the group's own options."""
-        with _escaped_usage():
+        with interruptible(), _escaped_usage():
             return super().make_context(*words, **options)
 
     def invoke(self, ctx: Any) -> Any:
         """Find the command, parse its options and run it."""
-        with _escaped_usage():
+        with interruptible(), _escaped_usage():
             return super().invoke(ctx)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Turn Ctrl-C into exit code 130, also before a command begins."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise SystemExit(INTERRUPTED) from None
 
 
 @contextmanager
