@@ -16,7 +16,7 @@ COMPARED = {"compare", "compare-graphs", "compare-points", "compare-seeds", "com
 
 
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(names()) == PAPER | {"choose", "computers", "consistency", "cs", "demo", *COMPARED}
+    assert set(names()) == PAPER | {"choose", "computers", "consistency", "cs", "demo", "hetero", *COMPARED}
     for name in names():
         study = read(name)
         assert study.name == name
@@ -76,11 +76,14 @@ def test_choose_has_every_graph_with_a_gat_and_with_sage_and_the_most_valuable_r
 def test_the_models_and_datasets_of_every_study_are_there():
     pytest.importorskip("torch_geometric")
     from lsprune.lab.datasets import NAMES
+    from lsprune.lab.datasets.hetero_small import HETERO_SMALL
     from lsprune.lab.datasets.synthetic import GENERATED
-    from lsprune.lab.models import MODELS
+    from lsprune.lab.models import HETERO_MODELS, MODELS
 
     for part in (part for name in names() for part in read(name).parts):
-        assert part.dataset in {*NAMES, *GENERATED} and part.model in {"", *MODELS}
+        hetero = part.dataset in ("acm", "dblp", HETERO_SMALL)
+        assert part.dataset in {*NAMES, *GENERATED, HETERO_SMALL}
+        assert part.model in (HETERO_MODELS if hetero else {"", *MODELS})
 
 
 @pytest.mark.parametrize(

@@ -209,7 +209,9 @@ def _npz_only(npz: str) -> DatasetFiles:
 
 def _hgb(npz: str, schema: Schema) -> DatasetFiles:
     """Return the file of a graph of several kinds of nodes; PyG's class has other names and masks."""
-    return DatasetFiles("graphs", None, compact=(CompactFile(f"graphs/{npz}.npz", partial(read_hgb_npz, schema=schema)),))
+    return DatasetFiles(
+        "graphs", None, compact=(CompactFile(f"graphs/{npz}.npz", partial(read_hgb_npz, schema=schema)),)
+    )
 
 
 _PPI_FILES = (

@@ -37,7 +37,7 @@ def split_nodes(nodes: Array, seed: int, train: int = 60, val: int = 20) -> list
 
 def labelled_kind(graph: Any) -> str:
     """Return the kind of nodes of a `HeteroData` that has labels `y`."""
-    return next(kind for kind in graph.node_types if "y" in graph[kind])
+    return next(str(kind) for kind in graph.node_types if "y" in graph[kind])
 
 
 def split_known_labels(graph: Any, seed: int) -> Any:

@@ -9,7 +9,7 @@ attributes and methods are optional; `lsprune.lab.training` reads them:
     precompute       returns a copy of one graph with its derived edge lists; with that copy a node model has static
                      shapes
 
-A model of `HETERO_MODELS` is called with a `HeteroData`, or with what its `precompute` returns; `build_hetero` makes it.
+`build_hetero` makes a model of `HETERO_MODELS`, which is called with a `HeteroData` or with what `precompute` returns.
 """
 
 from __future__ import annotations

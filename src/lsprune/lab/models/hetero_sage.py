@@ -40,8 +40,8 @@ def _rows(row: Any, column: Any, values: Any, shape: tuple[int, int]) -> Tensor:
     """Return a matrix in compressed rows; entries in one place add up."""
     order = np.argsort(row, kind="stable")
     starts = np.concatenate([[0], np.bincount(row, minlength=shape[0]).cumsum()])
-    tensors = (torch.from_numpy(array) for array in (starts, column[order], values[order]))
-    return torch.sparse_csr_tensor(*tensors, shape, check_invariants=False)
+    entries = torch.from_numpy(column[order]), torch.from_numpy(values[order])
+    return torch.sparse_csr_tensor(torch.from_numpy(starts), *entries, shape, check_invariants=False)
 
 
 class _Mean(torch.autograd.Function):
@@ -90,8 +90,8 @@ class HeteroSAGE(nn.Module):
         super().__init__()
         self.target, self.dropout = target, dropout
         self.first = nn.ModuleDict({kind: nn.Linear(columns, width, bias=False) for kind, columns in widths.items()})
-        for layer in self.first.values():
-            nn.init.xavier_uniform_(layer.weight)
+        for weight in self.first.parameters():
+            nn.init.xavier_uniform_(weight)  # larger than usual: rows have few entries that are not zero
         kinds = [tuple(widths)] * (depth - 1) + [(target,)]
         self.convs = nn.ModuleList(HeteroConvolution(list(widths), relations, of, width, dropout) for of in kinds)
         self.last = nn.Linear(width, out_dim)
@@ -135,7 +135,8 @@ class HeteroConvolution(nn.Module):
         new = {kind: own(normed[kind]) for kind, own in self.own.items()}
         for key in self.relations:
             source, _, target = key
-            new[target] = new[target] + _Mean.apply(self.others["-".join(key)](normed[source]), means[key])
+            sent = self.others["-".join(key)](normed[source])
+            new[target] = new[target] + _Mean.apply(sent, means[key])  # type: ignore[no-untyped-call]
         return {kind: rows[kind] + F.relu(values) for kind, values in new.items()}
 
 

@@ -178,13 +178,16 @@ def _takes(options: Mapping[str, Any], option: str) -> bool:
     if isinstance(options.get("inner"), Mapping):
         return _takes(options["inner"], option)
     name = options.get("pruner")
+    if name == SHARED:  # without a pruner: an error that `build_plan` raises
+        return False
     return option in {f.name for f in dataclasses.fields(ChosenPruner if name == CHOOSE else PRUNERS.find(name))}
 
 
 def build_plan(options: Mapping[str, Any]) -> Pruner | SharedBudget:
     """Build a pruner of the library, a shared budget, or the pruner that `choose` picks."""
-    kinds = {CHOOSE: ChosenPruner.from_dict, SHARED: SharedBudget.from_dict}
-    return kinds.get(options.get("pruner", ""), from_dict)(options)
+    if options.get("pruner") == SHARED:
+        return SharedBudget.from_dict(options)
+    return (ChosenPruner.from_dict if options.get("pruner") == CHOOSE else from_dict)(options)
 
 
 def _with_budget(options: Mapping[str, Any], budget: Mapping[str, Any]) -> dict[str, Any]:

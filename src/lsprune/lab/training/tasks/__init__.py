@@ -39,9 +39,7 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
             f"not on {run.dataset}"
         )
     if dataset.hetero:
-        hetero = build_hetero(
-            run.model, graphs.train, target=labelled_kind(graphs.train), out_dim=dataset.num_classes
-        )
+        hetero = build_hetero(run.model, graphs.train, target=labelled_kind(graphs.train), out_dim=dataset.num_classes)
         return HeteroNodeClassification(run, graphs, device, hetero)
     degrees = in_degree_histogram(graphs.train) if "pna" in run.model else None
     if dataset.single:
