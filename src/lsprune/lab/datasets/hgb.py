@@ -1,7 +1,7 @@
 """ACM and DBLP of the Heterogeneous Graph Benchmark (HGB), read from compact `.npz` copies.
 
 The labels of HGB's test nodes in these copies carry no information: papers that cite each other have the same class in
-91 % of the cases among training nodes and in 34 % (chance) among test nodes. So `known_mask` has the training nodes
+91 % of the cases among training nodes and in 35 % (chance: 33 %) among others. So `known_mask` has the training nodes
 alone, and results do not compare with published ones.
 """
 
