@@ -1,4 +1,4 @@
-"""A small generated graph of papers, authors and terms, on which a shared budget must win: for tests and as a check."""
+"""A small generated graph of papers, authors and terms, made so that a shared budget wins at small shares."""
 
 from __future__ import annotations
 
