@@ -157,6 +157,34 @@ def test_a_study_of_ones_own_methods_runs_and_is_reported(tmp_path: Path, monkey
     assert [reference["role"] for reference in data["comparisons"][0]["references"]] == ["unpruned", "no-edges"]
 
 
+def test_the_study_of_shared_budgets_runs_without_data_and_goes_on(tmp_path: Path, monkeypatch) -> None:
+    pytest.importorskip("torch_geometric")
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LSPRUNE_DATA", raising=False)
+    options = ("hetero", "--smoke", "--datasets", "hetero-small", "--out", "results", "--json")
+    some = json.loads(good("study", "run", *options, "--methods", "unpruned,shared-lsp-auto").stdout)
+    assert (some["total"], some["done"]) == (2, 2)
+    state = json.loads(good("study", "run", *options).stdout)
+    assert (
+        (state["total"], state["done"])
+        == (10, 10)
+        == (json.loads(good("study", "status", *options).stdout)["done"], 10)
+    )
+    path = Path("results/hetero-smoke.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert len({line["key"] for line in lines}) == len(lines) == 10
+    shares = {line["run"]["method"]: line["share"] for line in lines}
+    assert (shares.pop("unpruned"), shares.pop("no-edges")) == (1, 0)
+    assert all(share == pytest.approx(0.1, abs=0.001) for share in shares.values())
+    path.rename("results/hetero.jsonl")
+    good("study", "page", "--out", "docs")
+    assert "### Study hetero" in Path("docs/results.md").read_text()
+    assert json.loads(good("report", "results", "--json").stdout)["studies"] == ["hetero"]
+    wrong = run("study", "run", "hetero", "--smoke", "--datasets", "acm", "--out", "results")
+    assert wrong.exit_code == 1 and "dataset acm cannot be downloaded" in wrong.stderr
+
+
 def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     save(comparison(), tmp_path / "results" / "compare.jsonl")

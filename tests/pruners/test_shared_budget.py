@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -119,6 +120,40 @@ def test_a_reverse_by_another_name_counts_too():
     np.testing.assert_array_equal(
         in_step[KNOWS], masks_of(SharedBudget(pruner=LocalRandom(keep=0.5), importance={LIKES: 3}))[KNOWS]
     )
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        SharedBudget(pruner=LSP(keep=0.3, seed=4)),
+        SharedBudget(pruner=Random(k=1), keep=0.2, by="share"),
+        SharedBudget(pruner=Guarded(pruner=LSP(k=2), min_keep=1), keep=0.5, importance={LIKES: 2, KNOWS: 0.5}),
+        SharedBudget(pruner={LIKES: LSP(k=1, hash="signs"), KNOWS: LocalRandom(k=3)}, keep=0.4),
+    ],
+    ids=repr,
+)
+def test_options_go_to_plain_data_and_back(plan):
+    table = json.loads(json.dumps(plan.to_dict()))
+    again = SharedBudget.from_dict(table)
+    assert again == plan and again.to_dict() == plan.to_dict() == table
+    here, there = (masks_of(one, relations(reverse=False)) for one in (plan, again))
+    assert all((here[key] == there[key]).all() for key in here)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"pruner": "lsp"}, "pruner must be 'shared-budget' for SharedBudget"),
+        ({"bits": 4}, "bits is not an option of shared-budget; it has inner, keep, by, importance"),
+        ({"inner": None}, "pruner must be a pruner such as LSP"),
+        ({"inner": [LIKES]}, "inner must be pairs of an edge type and its value"),
+        ({"importance": [1]}, "importance must be pairs of an edge type and its value"),
+    ],
+    ids=str,
+)
+def test_tables_that_cannot_be_are_named(table, says):
+    with pytest.raises(OptionError, match=says):
+        SharedBudget.from_dict({"inner": {"pruner": "lsp", "keep": 0.5}, **table})
 
 
 def test_by_level_dense_relations_are_cut_first():

@@ -7,12 +7,13 @@ level and then by the name of the relation, and masks are nested in `keep`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -56,6 +57,8 @@ class SharedBudget:
     SharedBudget(pruner=LSP(keep=0.3), keep=0.3, importance={('user', 'likes', 'item'): 2.0})
     """
 
+    name: ClassVar[str] = "shared-budget"
+
     pruner: Pruner | Mapping[Any, Pruner]
     keep: float | None = None
     by: Literal["level", "share"] = "level"
@@ -87,6 +90,40 @@ class SharedBudget:
     def pruners(self) -> list[Pruner]:
         """Return the pruners of all relations."""
         return list(self.pruner.values()) if isinstance(self.pruner, Mapping) else [self.pruner]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain data; what belongs to edge types is a list of pairs.
+
+        >>> from lsprune import LocalRandom, SharedBudget
+        >>> shared = SharedBudget(pruner=LocalRandom(keep=0.3), importance={("user", "likes", "item"): 2.0})
+        >>> shared.to_dict()["importance"]
+        [[['user', 'likes', 'item'], 2.0]]
+        >>> SharedBudget.from_dict(shared.to_dict()) == shared
+        True
+        """
+        inner: Any = self.pruner
+        tables = _pairs(inner, lambda pruner: pruner.to_dict()) if isinstance(inner, Mapping) else inner.to_dict()
+        importance = None if self.importance is None else _pairs(self.importance, float)
+        return {"pruner": self.name, "inner": tables, "keep": self.keep, "by": self.by, "importance": importance}
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> Self:
+        """Build the shared budget that `to_dict` described."""
+        rest, known = dict(options), ("inner", "keep", "by", "importance")
+        if rest.pop("pruner", cls.name) != cls.name:
+            raise OptionError(f"pruner must be {cls.name!r} for {cls.__name__}")
+        for name in rest:
+            if name not in known:
+                raise OptionError(f"{name} is not an option of {cls.name}; it has {', '.join(known)}")
+        build = import_module("lsprune.pruners.registry").from_dict  # pruners are made after this module
+        inner, importance = rest.pop("inner", None), rest.pop("importance", None)
+        if isinstance(inner, list):
+            inner = {key: build(table) for key, table in _by_edge_type("inner", inner).items()}
+        elif isinstance(inner, Mapping):
+            inner = build(inner)
+        if isinstance(importance, list):
+            importance = _by_edge_type("importance", importance)
+        return cls(pruner=inner, importance=importance, **rest)
 
     def divided(
         self, graphs: Mapping[Key, Graph], plan: Mapping[Key, Pruner], turned: Mapping[Key, Key]
@@ -187,6 +224,18 @@ def divide(shares: Iterable[Share], budget: int) -> list[int]:
         if given < wanted:
             break  # a cheaper edge of a later relation must wait, so that a larger budget keeps all of a smaller one
     return counts
+
+
+def _pairs(values: Mapping[Any, Any], plain: Callable[[Any], Any]) -> list[list[Any]]:
+    """Return values by edge type as a list of pairs, which JSON and TOML can hold."""
+    return [[list(key) if isinstance(key, tuple) else key, plain(value)] for key, value in values.items()]
+
+
+def _by_edge_type(option: str, pairs: list[Any]) -> dict[Any, Any]:
+    """Return what `_pairs` was made of; raise OptionError if it is no list of pairs."""
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        raise OptionError(f"{option} must be pairs of an edge type and its value, got {shown(pairs)}")
+    return {tuple(key) if isinstance(key, list) else key: value for key, value in pairs}
 
 
 def _degrees(graph: Graph, side: str, self_loops: str) -> Array:

@@ -44,7 +44,7 @@ GRAPHS = {
     "minesweeper": ("minesweeper", 10_000, 78_804, 7, 2, 5_000),
 }
 TEN_SPLITS = ("squirrel-filtered", "chameleon-filtered", "actor", "tolokers", "minesweeper")
-LISTED = "cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, cora-ml, .*, minesweeper, got"
+LISTED = "cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, cora-ml, .*, minesweeper, acm, dblp, got"
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,9 @@ def test_counted_words_are_row_normalised_and_those_of_cora_ml_binary(from_npz):
     assert from_npz("cora-ml", "cora_ml").train.x.unique().tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("name", ["facebook-pages", "twitch-de", "squirrel-filtered", "chameleon-filtered"])
+@pytest.mark.parametrize(
+    "name", ["facebook-pages", "twitch-de", "squirrel-filtered", "chameleon-filtered", "acm", "dblp"]
+)
 def test_what_pyg_has_not_cannot_be_downloaded(name, cache):
     with pytest.raises(FormatError, match=f"dataset {name} cannot be downloaded, since PyG .* holds graphs/.*npz$"):
         load(name)
@@ -183,12 +185,6 @@ def test_the_split_seed_chooses_the_split(local):
     zero, one = (masks(local("github", "GitHub", split_seed=seed).train) for seed in (0, 1))
     assert not zero.equal(one)
     assert zero.sum(1).equal(one.sum(1))
-
-
-def test_random_splits_are_these_on_every_machine():
-    train, val, test = datasets._split(10, (6, 2), 0)
-    assert [part.tolist() for part in (train, val, test)] == [[1, 2, 3, 4, 7, 8], [0, 6], [5, 9]]
-    assert [part.tolist() for part in datasets._split(10, (6, 2), 7)] == [[0, 1, 2, 6, 7, 8], [4, 5], [3, 9]]
 
 
 def test_zinc(local):

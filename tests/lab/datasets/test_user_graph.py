@@ -15,7 +15,7 @@ from own_files import EDGES, NODES, arrays, masks, npz
 from scipy import sparse
 
 from lsprune.errors import LspruneError
-from lsprune.lab.datasets import split_nodes
+from lsprune.lab.datasets.splits import split_nodes
 from lsprune.lab.datasets.user_graph import model_features, user_graph_dataset
 from lsprune.lab.studies.methods import catalogue
 from lsprune.lab.studies.run import Run

@@ -38,6 +38,13 @@ def test_an_lsp_whose_edges_belong_to_sources_is_not_judged_with_the_others(pane
     assert one.in_neighbour_partner("lsp-projection") is None
 
 
+def test_a_shared_budget_is_compared_with_the_same_pruner_that_has_one_for_each_relation(panel):
+    mine = Method("mine", {"pruner": "shared-budget", "by": "share", "inner": {"pruner": "lsp"}})
+    one = panel(methods=("unpruned", "lsp-projection", "shared-lsp-projection", "shared-local-random", mine))
+    assert one.shared_budgets == {"shared-lsp-projection": "lsp-projection", "mine": "lsp-projection"}
+    assert panel(methods=("unpruned", "lsp-projection")).shared_budgets == {}
+
+
 def test_only_methods_with_every_budget_are_ranked_and_only_by_runs_that_all_have(panel):
     def val(method, share):
         return {"lsp-projection": 0.7, "lsp-codebook": 0.6, "lsp-threshold": 0.9}.get(method, 0.5)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
-from lsprune import LSP, PRUNERS, Graph, Guarded, OptionError
-from lsprune.lab.studies.methods import PAPER, Method, catalogue, find_method, find_methods
+from lsprune import LSP, PRUNERS, Graph, Guarded, LocalRandom, OptionError, SharedBudget, mask
+from lsprune.lab.studies.methods import PAPER, Method, build_plan, catalogue, find_method, find_methods
 
 WITH_BUDGET = [method for method in catalogue().values() if method.has_budget]
+SHARED = ["shared-local-random", "shared-lsp-projection", "shared-lsp-auto"]
 NAMED = pytest.mark.parametrize("method", WITH_BUDGET, ids=lambda method: method.name)
 
 
@@ -29,6 +32,7 @@ def test_the_catalogue_has_the_papers_methods_and_every_baseline():
         "metric-backbone",
     }  # need another pruner, or edge weights
     assert set(PRUNERS) - pruners == others
+    assert pruners - set(PRUNERS) == {"choose", "shared-budget"}
 
 
 def test_references_do_not_prune_or_leave_nothing():
@@ -40,6 +44,9 @@ def test_references_do_not_prune_or_leave_nothing():
 
 @NAMED
 def test_equal_k_means_an_equal_number_of_edges(method):
+    assert method.takes_k == (method.name not in SHARED)
+    if not method.takes_k:
+        return
     one = graph()
     degree = np.bincount(one.ends()[1], minlength=40)
     pruner = method.make(k=3, seed=7)
@@ -54,7 +61,7 @@ def test_a_share_is_met_to_the_edge(method):
         assert method.name == "lsp-threshold-published"  # its signature depends on k
         return
     one = graph()
-    assert method.make(keep=0.25).mask(one).sum() == int(0.25 * one.num_edges + 0.5)
+    assert mask(one, method.make_plan(keep=0.25)).sum() == int(0.25 * one.num_edges + 0.5)
 
 
 def test_the_presets_are_those_of_the_library():
@@ -103,6 +110,55 @@ def test_a_guarded_pruner_passes_its_budget_on():
     method = find_method("(guarded:inner=(lsp:hash=identity),min_keep=1)")
     assert method.has_budget and method.takes_share
     assert method.make(keep=0.5, seed=3) == Guarded(pruner=LSP(keep=0.5, seed=3, hash="identity"), min_keep=1)
+
+
+def test_a_shared_budget_passes_share_and_seed_on():
+    method = catalogue()["shared-local-random"]
+    plan = method.make_plan(keep=0.3, seed=5)
+    assert plan == SharedBudget(pruner=LocalRandom(keep=0.3, seed=5))
+    assert method.is_shared and not method.is_lsp and catalogue()["shared-lsp-auto"].is_lsp and not method.role
+    with pytest.raises(OptionError, match="methods must be pruners here, got 'shared-local-random': a budget that"):
+        method.make(keep=0.3)
+    with pytest.raises(OptionError, match="keep, the share of all edges to keep, must be given"):
+        method.make_plan(k=3)
+
+
+def test_tables_of_shared_budgets_go_there_and_back():
+    importance = [[["term", "describes", "paper"], 0.5]]
+    held = {"pruner": "guarded", "inner": {"pruner": "lsp"}, "min_keep": 1}
+    for options in ({}, {"by": "share"}, {"importance": importance}, {"inner": "lsp:hash=signs"}, {"inner": held}):
+        method = Method.from_table({"name": "x", "pruner": "shared-budget", "inner": "lsp", **options})
+        again = Method.from_table({"name": "x", **method.pruner})
+        assert again == method and json.loads(json.dumps(method.pruner)) == method.pruner
+        plan = method.make_plan(keep=0.3, seed=2)
+        assert plan.keep == 0.3 and build_plan(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert find_method("(shared-budget:inner=(lsp:hash=signs),by=share)").make_plan(keep=0.5) == SharedBudget(
+        pruner=LSP(keep=0.5, hash="signs"), by="share"
+    )
+
+
+def test_the_separate_partner_has_the_same_pruner():
+    pairs = {(one.name, other.name) for one in WITH_BUDGET for other in WITH_BUDGET if one.is_separate_partner(other)}
+    assert pairs == {(name.removeprefix("shared-"), name) for name in SHARED}
+    weighted = {"pruner": "shared-budget", "inner": "lsp", "importance": [[["a", "b", "c"], 2.0]]}
+    assert catalogue()["lsp-projection"].is_separate_partner(Method.from_table({"name": "x", **weighted}))
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({}, "pruner must be a pruner such as LSP"),
+        ({"inner": "no-edges"}, "pruner must be one with a budget"),
+        ({"inner": "lsp", "by": "chance"}, "by must be"),
+        ({"inner": "lsp", "bits": 3}, "bits is not an option of shared-budget; it has inner, keep, by, importance"),
+        ({"inner": "lsp", "importance": [["term"]]}, "importance must be pairs of an edge type and its value"),
+        ({"inner": "lsp", "importance": [[["a", "b", "c"], -1.0]]}, "importance of .* must be"),
+        ({"inner": "lsp", "keep": 0.5}, "keep must not be an option of method x"),
+    ],
+)
+def test_shared_budgets_that_cannot_be_are_named(table, says):
+    with pytest.raises(OptionError, match=says):
+        Method.from_table({"name": "x", "pruner": "shared-budget", **table})
 
 
 def test_names_of_pruners_are_methods_too():

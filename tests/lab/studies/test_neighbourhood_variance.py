@@ -49,5 +49,5 @@ def test_it_is_measured_on_the_pruned_graph(edges):
 
 
 def test_only_a_single_graph_has_hops_to_count():
-    with pytest.raises(OptionError, match="hops can be counted on a single graph, not on the graphs of many"):
+    with pytest.raises(OptionError, match="hops can be counted on a single graph of one kind of nodes, not on many"):
         measure(dataclasses.replace(RUN, dataset="many"))

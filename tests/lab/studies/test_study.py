@@ -21,6 +21,16 @@ def test_runs_are_all_combinations_seed_by_seed():
     ]  # fmt: skip
 
 
+def test_a_budget_that_relations_share_is_a_share_and_no_k():
+    methods = ("local-random", "shared-local-random")
+    part = Part(dataset="d", model="m", k=(1, 2), shares=(0.5,), methods=methods)
+    budgets = [(run.method, run.k, run.keep) for run in part.runs("s", 0)]
+    assert budgets == [
+        ("local-random", 1, None), ("local-random", 2, None), ("local-random", None, 0.5),
+        ("shared-local-random", None, 0.5),
+    ]  # fmt: skip
+
+
 def test_smoke_is_small_and_kept_apart():
     smoke = read("qm9").smoke()
     part = smoke.parts[0]

@@ -13,7 +13,7 @@ import pytest
 
 from lsprune import LSP, FormatError
 from lsprune.lab.studies import study_files
-from lsprune.lab.studies.methods import catalogue
+from lsprune.lab.studies.methods import build_plan, catalogue
 from lsprune.lab.studies.run import Run
 from lsprune.lab.studies.upgrade_results import (
     MEASURED_APART,
@@ -23,11 +23,10 @@ from lsprune.lab.studies.upgrade_results import (
     upgrade_line,
     upgrade_lines,
 )
-from lsprune.pruners import from_dict
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 FILES = sorted(path for path in RESULTS.glob("*.jsonl") if path.stem not in MEASURED_APART)
-LINES = 8134
+LINES = 8524
 # Runs with options that a study file does not have: the number of lines, and the study that has them.
 OTHER_RUNS = {"qm9": (7, lambda: study_files.read("qm9").only(epochs=8))}  # `study run qm9 --epochs 8`
 
@@ -60,7 +59,7 @@ def test_a_line_gets_the_new_name_options_and_key_and_keeps_the_rest():
     method = {"method": "lsp-projection", "pruner": {"pruner": "lsp"}, "every_epoch": False, "basic": False}
     assert new["run"] == {**rest, **method}
     assert new["key"] == Run(**new["run"]).key != OLD["key"]
-    assert from_dict(new["pruner"]) == LSP(k=3) == Run(**new["run"]).make_pruner()
+    assert build_plan(new["pruner"]) == LSP(k=3) == Run(**new["run"]).make_pruner()
     assert (new["share"], new["test"]) == (OLD["share"], OLD["test"])
 
 
@@ -70,12 +69,12 @@ def test_the_published_presets_keep_their_sparsity():
               "self_loops": "edge", "ties": "position", "values": "raw"}  # fmt: skip
     old = old_line({"method": "lsp-p-published", "sparsity": 8}, pruner=pruner, key="b6c0e0924af9c7a1")
     new = json.loads(upgrade_line(old))
-    assert Run(**new["run"]).make_pruner() == LSP.published("p", k=3, sparsity=8) == from_dict(new["pruner"])
+    assert Run(**new["run"]).make_pruner() == LSP.published("p", k=3, sparsity=8) == build_plan(new["pruner"])
 
 
 def test_names_are_mapped_all_at_once_to_methods_of_the_catalogue():
-    newer = {"lsp-auto-labels", "choose"}  # 0.1.0 had no such method
-    assert {*NEW_NAMES.values(), *SAME_NAMES} == set(catalogue()) - newer
+    newer = {"lsp-auto-labels", "choose"} | {name for name, method in catalogue().items() if method.is_shared}
+    assert {*NEW_NAMES.values(), *SAME_NAMES} == set(catalogue()) - newer  # 0.1.0 had none of these
     assert len({*NEW_NAMES.values(), *SAME_NAMES}) == len(NEW_NAMES) + len(SAME_NAMES)
     assert (NEW_NAMES["lsp-auto"], NEW_NAMES["lsp-auto-a"]) == ("lsp-auto-hash", "lsp-auto")
 
@@ -167,13 +166,14 @@ def test_every_committed_line_belongs_to_a_run_of_its_study(path):
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_pruner_of_every_committed_line_loads(path):
     for record in records(path):
-        pruner, expected = record["pruner"], Run(**record["run"]).make_pruner()
+        pruner, expected = record["pruner"], Run(**record["run"]).make_plan()
         assert (pruner is None) == (expected is None)
         if pruner is not None:
-            loaded = from_dict(pruner)
+            loaded = build_plan(pruner)
             if expected.name == "choose":  # the line has the pruner that was picked
                 continue
-            assert (loaded.to_dict()["pruner"], loaded.side) == (expected.name, expected.side)
+            sides = [getattr(plan, "pruner", plan).side for plan in (loaded, expected)]  # or of the pruner within
+            assert loaded.to_dict()["pruner"] == expected.name and sides[0] == sides[1]
             assert loaded == expected or getattr(expected, "chosen_by_fit", False)
 
 
@@ -200,6 +200,7 @@ COMMITTED = {
     "qm9": ({"targets": ["mu"], "methods": QM9, "k": [1, 2], "epochs": 8}, 1),
     "synthetic": ({"methods": ["unpruned"]}, 1),
     "compare": ({}, 5),
+    "hetero": ({}, 5),
     "compare-points": ({}, 5),
     "compare-seeds": ({}, 20),
     "compare-synthetic": ({}, 3),

@@ -13,8 +13,9 @@ pytest.importorskip("torch_geometric")
 from lab_records import method_fields  # noqa: E402
 from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
 
-from lsprune import LSP, OptionError  # noqa: E402
+from lsprune import LSP, OptionError, SharedBudget  # noqa: E402
 from lsprune.errors import Lacking  # noqa: E402
+from lsprune.lab.datasets.hetero_small import hetero_small  # noqa: E402
 from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training import prepare as module  # noqa: E402
 from lsprune.lab.training.prepare import prepare  # noqa: E402
@@ -114,9 +115,57 @@ def test_a_record_says_what_was_rebuilt(monkeypatch):
     assert "rebuilt" not in prepare(NODE_RUN, None)[1]
 
 
+HETERO = dataclasses.replace(NODE_RUN, dataset="hetero-small", model="hetero-sage")
+TERMS, AUTHORS = ("term", "describes", "paper"), ("author", "writes", "paper")
+
+
+@pytest.fixture
+def hetero(monkeypatch):
+    use_datasets(monkeypatch, **{"hetero-small": hetero_small()})
+
+
+def test_every_seed_has_a_split_of_its_own_where_a_dataset_says_so(hetero):
+    papers = [prepare(dataclasses.replace(HETERO, seed=seed), None)[0].train["paper"] for seed in (0, 1, 0)]
+    assert papers[0].train_mask.equal(papers[2].train_mask) and not papers[0].train_mask.equal(papers[1].train_mask)
+    nodes = [prepare(dataclasses.replace(NODE_RUN, seed=seed), None)[0].train for seed in (0, 1)]
+    assert nodes[0].train_mask.equal(nodes[1].train_mask)
+
+
+def test_relations_have_a_budget_each_or_share_one(hetero):
+    def shares(method, **budget):
+        graphs, record = prepare(dataclasses.replace(HETERO, **method_fields(method), **budget), None)
+        whole = hetero_small().train
+        assert graphs.train is graphs.test and record["share"] == graphs.train.num_edges / whole.num_edges
+        assert graphs.train[AUTHORS].num_edges == graphs.train["paper", "rev_writes", "author"].num_edges
+        return record, [graphs.train[key].num_edges / whole[key].num_edges for key in (TERMS, AUTHORS)]
+
+    each, parts = shares("lsp-projection", keep=0.2)
+    assert parts == pytest.approx([0.2, 0.2]) and each["pruner"] == LSP(keep=0.2).to_dict()
+    shared, parts = shares("shared-lsp-projection", keep=0.2)
+    assert shared["share"] == pytest.approx(0.2, abs=0.001)
+    assert parts[0] < 0.15 and parts[1] > 0.8
+    assert shared["pruner"] == SharedBudget(pruner=LSP(keep=0.2)).to_dict()
+
+
+def test_a_limit_takes_nodes_of_each_kind(hetero, monkeypatch):
+    monkeypatch.setattr(module, "NODES_PER_LIMIT", 50)
+    small = prepare(dataclasses.replace(HETERO, limit=4), None)[0].train
+    assert [small[kind].num_nodes for kind in ("paper", "author", "term")] == [150, 30, 20]
+    assert 0 < small.num_edges < hetero_small().train.num_edges and small["paper"].train_mask.any()
+
+
+def test_a_shared_budget_is_for_one_graph_of_any_kind():
+    run = dataclasses.replace(NODE_RUN, **method_fields("shared-lsp-projection"), keep=0.25)
+    assert prepare(run, None)[1]["share"] == pytest.approx(0.25, abs=0.002)
+    with pytest.raises(OptionError, match="method shared-lsp-projection has one budget for one graph, not for those"):
+        prepare(dataclasses.replace(run, dataset="graphs"), None)
+
+
 def test_an_unknown_dataset_is_named_with_the_generated_ones(monkeypatch):
     monkeypatch.undo()
-    with pytest.raises(OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small"):
+    with pytest.raises(
+        OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small, hetero-small"
+    ):
         module.load_dataset("karate", None, None)
 
 

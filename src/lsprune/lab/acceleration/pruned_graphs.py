@@ -34,8 +34,8 @@ def open_dataset(name: str, data: str | None, size: str = "full") -> Dataset:
     if name == LARGE:
         return replace(PowerLaw().make(), name=name)
     dataset = load_dataset(name, data, None)
-    if dataset.task not in ("node-classification", "graph-classification") or dataset.missing:
-        raise OptionError(f"dataset must have classes of nodes or graphs, got {name}")
+    if dataset.task not in ("node-classification", "graph-classification") or dataset.missing or dataset.hetero:
+        raise OptionError(f"dataset must have classes of nodes of one kind or of graphs, got {name}")
     return dataset
 
 

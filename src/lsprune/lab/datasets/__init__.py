@@ -13,24 +13,23 @@ import numpy as np
 
 from lsprune.checks import is_whole
 from lsprune.errors import FormatError, MissingDependency, OptionError
-from lsprune.graph import Array
 from lsprune.lab.user_graph import MASKS
-from lsprune.numeric.random_numbers import draw
 
 try:
     import torch
     from torch_geometric import datasets as pyg
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
     from torch_geometric.transforms import NormalizeFeatures
 
     from lsprune.lab.datasets.dataset_files import CompactFile, DatasetFiles
+    from lsprune.lab.datasets.hgb import ACM, DBLP, Schema, read_hgb_npz
     from lsprune.lab.datasets.npz_files import read_graph_npz, read_labelled_ppi_npz, read_ppi_npz, read_qm9_npz
+    from lsprune.lab.datasets.splits import labelled_kind, split_known_labels, split_nodes, split_positions
     from lsprune.lab.datasets.undirected_graph import Features, undirected_graph
 except ImportError as error:
     raise MissingDependency("lsprune.lab needs PyTorch Geometric: pip install 'lsprune[gnn]'") from error
 
 QM9_TARGETS = ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "U0", "U", "H", "G", "Cv")
-_SPLIT_STREAM = 1001  # stream of random numbers; pruners use smaller numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,8 @@ class Dataset:
     """A dataset with its splits.
 
     If `single` is True, `train`, `val` and `test` are the same `Data`, with `train_mask`, `val_mask` and `test_mask`.
-    Else they are three sequences of `Data`; also for PPI, whose nodes are classified on unseen graphs.
+    Else they are three sequences of `Data`; also for PPI, whose nodes are classified on unseen graphs. If `hetero` is
+    True, the single graph is a `HeteroData`, one kind of whose nodes has `y` and the masks.
 
     Args:
         task: "node-classification", "graph-regression" or "graph-classification".
@@ -49,6 +49,8 @@ class Dataset:
         rebuilt: which of them are not the published ones, so that results do not compare with published figures.
         metric: "roc-auc" for two classes of different sizes, where accuracy says little; None: the metric of the task.
         categories: number of values of `x` and `edge_attr` if they are categories; not every split has all of them.
+        redraw: draws the masks of a single graph again, `redraw(graph, seed)`, if every seed of a study has a split of
+            its own; None: all seeds have the same.
     """
 
     name: str
@@ -63,11 +65,17 @@ class Dataset:
     rebuilt: tuple[str, ...] = ()
     metric: str | None = None
     categories: Mapping[str, int] = field(default_factory=dict)
+    redraw: Callable[[Any, int], Any] | None = field(default=None, repr=False)
 
     @property
     def single(self) -> bool:
         """Whether the three splits are masks over the nodes of one graph."""
-        return isinstance(self.train, Data)
+        return isinstance(self.train, Data | HeteroData)
+
+    @property
+    def hetero(self) -> bool:
+        """Whether that graph has several kinds of nodes and relations."""
+        return isinstance(self.train, HeteroData)
 
 
 def load(name: str, *, data: str | os.PathLike[str] | None = None, split_seed: int = 0) -> Dataset:
@@ -75,7 +83,8 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, split_seed: i
 
     The Planetoid datasets have the "full" split and row-normalised features; QM9 110,000 / 10,000 / the rest; ZINC and
     PPI have splits of their own. The filtered Squirrel and Chameleon, Actor, Tolokers and Minesweeper have ten splits
-    of their own, of which `split_seed` is the number. All others: 60/20/20 % of the nodes.
+    of their own, of which `split_seed` is the number. ACM and DBLP: 40/20/40 % of the nodes whose labels are sound, and
+    every seed of a study has a split of its own. All others: 60/20/20 % of the nodes.
 
     Args:
         name: one of `NAMES`, in upper or lower case.
@@ -87,7 +96,7 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, split_seed: i
     Traceback (most recent call last):
     lsprune.errors.OptionError: dataset must be one of cora, citeseer, pubmed, github, ppi, qm9, zinc, computers, cs, \
 cora-ml, blogcatalog, flickr, facebook-pages, twitch-de, squirrel-filtered, chameleon-filtered, actor, tolokers, \
-minesweeper, got 'karate'
+minesweeper, acm, dblp, got 'karate'
     """
     key = name.lower() if isinstance(name, str) else name
     if key not in NAMES:
@@ -98,22 +107,6 @@ minesweeper, got 'karate'
     files, to_dataset = _DATASETS[key]
     content = files.read(key, Path(folder).expanduser().absolute() if folder else None)
     return to_dataset(key, content, int(split_seed))
-
-
-def _split(count: int, sizes: tuple[int, int], seed: int) -> list[Array]:
-    """Return sorted positions of train, validation and test: from counters, so the same with any numpy version."""
-    order = np.argsort(draw(seed, _SPLIT_STREAM, np.arange(count)), kind="stable")
-    return [np.sort(part) for part in np.split(order, np.cumsum(sizes))]
-
-
-def split_nodes(nodes: Array, seed: int) -> list[Array]:
-    """Return 60, 20 and 20 % of these nodes, for training, validation and test.
-
-    >>> [part.tolist() for part in split_nodes(np.arange(10), 0)]
-    [[1, 2, 3, 4, 7, 8], [0, 6], [5, 9]]
-    """
-    count = len(nodes)
-    return [nodes[part] for part in _split(count, (count * 60 // 100, count * 20 // 100), seed)]
 
 
 def _with_own_masks(name: str, content: Any, seed: int) -> Dataset:
@@ -173,12 +166,21 @@ def _ppi(name: str, content: Any, seed: int) -> Dataset:
 def _qm9(name: str, content: Any, seed: int) -> Dataset:
     if len(content) <= 120_000:
         raise FormatError(f"qm9 must have more than 120,000 molecules for the paper's split, got {len(content)}")
-    train, val, test = (content[part] for part in _split(len(content), (110_000, 10_000), seed))
+    train, val, test = (content[part] for part in split_positions(len(content), (110_000, 10_000), seed))
     features, categories = content[0].num_node_features, {"x": 10, "edge_attr": 4}  # up to fluorine; bonds 1 to 3
     return Dataset(
         name, "graph-regression", train, val, test, features, len(QM9_TARGETS), targets=QM9_TARGETS,
         categories=categories if features == 1 else {},  # else PyG's own QM9, whose attributes are vectors
     )  # fmt: skip
+
+
+def hetero_dataset(name: str, graph: HeteroData, seed: int) -> Dataset:
+    """Return the dataset of a graph of several kinds of nodes, with masks over those whose labels are known."""
+    graph, nodes = split_known_labels(graph, seed), graph[labelled_kind(graph)]
+    classes = int(nodes.y.max()) + 1
+    return Dataset(
+        name, "node-classification", graph, graph, graph, nodes.x.shape[1], classes, redraw=split_known_labels
+    )
 
 
 def _planetoid(name: str) -> DatasetFiles:
@@ -203,6 +205,13 @@ def _npz_or_pyg(npz: str, folder: str, pyg_class: partial[Any], raw_parent: str 
 def _npz_only(npz: str) -> DatasetFiles:
     """Return the file of a graph that PyG does not have, or only with other features."""
     return DatasetFiles("graphs", None, compact=_graph_npz(npz))
+
+
+def _hgb(npz: str, schema: Schema) -> DatasetFiles:
+    """Return the file of a graph of several kinds of nodes; PyG's class has other names and masks."""
+    return DatasetFiles(
+        "graphs", None, compact=(CompactFile(f"graphs/{npz}.npz", partial(read_hgb_npz, schema=schema)),)
+    )
 
 
 _PPI_FILES = (
@@ -248,5 +257,7 @@ _DATASETS: dict[str, tuple[DatasetFiles, Callable[[str, Any, int], Dataset]]] = 
         _npz_or_pyg("minesweeper", "HeterophilousGraphDataset/Minesweeper", _MINESWEEPER, "minesweeper"),
         _ranked_nodes,
     ),
+    "acm": (_hgb("hgb_acm", ACM), hetero_dataset),
+    "dblp": (_hgb("hgb_dblp", DBLP), hetero_dataset),
 }
 NAMES = tuple(_DATASETS)

@@ -23,7 +23,7 @@ def read_qm9_npz(path: Path) -> CollatedDataset:
     PyG's QM9 has 11 columns in `x` (hybridisation and more) and one-hot bonds; the `.npz` does not contain those.
     """
     keys = ("z", "pos", "y", "idx", "bonds", "num_atoms", "num_bonds")
-    z, pos, y, idx, bonds, num_atoms, num_bonds = _read_arrays(path, keys)  # bonds [B, 3]: i, j, order, each bond once
+    z, pos, y, idx, bonds, num_atoms, num_bonds = read_arrays(path, keys)  # bonds [B, 3]: i, j, order, each bond once
     atoms, edges = _starts(num_atoms), 2 * _starts(num_bonds)
     lengths = len(z), len(pos), 2 * len(bonds), len(y), len(idx), len(num_bonds)
     if lengths != (atoms[-1], atoms[-1], edges[-1], *[len(num_atoms)] * 3):
@@ -47,7 +47,7 @@ def read_qm9_npz(path: Path) -> CollatedDataset:
 
 def read_ppi_npz(path: Path) -> tuple[list[Data], list[Data], list[Data]]:
     """Return PPI's 20, 2 and 2 graphs without features and labels: both directions of every edge, no self-loops."""
-    edges, graph_id = _read_arrays(path, ("edges", "graph_id"))  # [E, 2] global node ids, each edge once; [N] in 1..24
+    edges, graph_id = read_arrays(path, ("edges", "graph_id"))  # [E, 2] global node ids, each edge once; [N] in 1..24
     if set(np.unique(graph_id)) != set(range(1, _PPI_GRAPHS + 1)) or edges.max() >= len(graph_id):
         raise FormatError(f"{path}: graph_id must have the numbers 1..{_PPI_GRAPHS}, and edges must index its entries")
     node_counts = np.bincount(graph_id, minlength=_PPI_GRAPHS + 1)[1:]
@@ -72,7 +72,7 @@ def read_labelled_ppi_npz(path: Path) -> tuple[list[Data], list[Data], list[Data
     The labels are not the published ones. Graphs say so: they have an attribute `rebuilt`, the names of what was.
     """
     keys = ("edge_index", "x", "y", "graph_id", "x_mean", "x_std")
-    edge_index, x, y, graph_id, mean, std = _read_arrays(path, keys)
+    edge_index, x, y, graph_id, mean, std = read_arrays(path, keys)
     if set(np.unique(graph_id)) != set(range(1, _PPI_GRAPHS + 1)) or edge_index.max() >= len(graph_id):
         raise FormatError(f"{path}: graph_id must have the numbers 1..{_PPI_GRAPHS}, and edges must index its entries")
     order = np.argsort(graph_id, kind="stable")
@@ -95,7 +95,7 @@ def read_labelled_ppi_npz(path: Path) -> tuple[list[Data], list[Data], list[Data
 
 def read_graph_npz(path: Path) -> list[Data]:
     """Return one graph: `x` as float32, classes `y` numbered from 0, and the masks `[N]` or `[N, splits]` if any."""
-    edge_index, x, y = _read_arrays(path, ("edge_index", "x", "y"))
+    edge_index, x, y = read_arrays(path, ("edge_index", "x", "y"))
     if y.shape != x.shape[:1] or edge_index.max(initial=-1) >= len(x) or edge_index.min(initial=0) < 0:
         raise FormatError(f"{path}: x and y must have a row for each node, and edge_index must number these nodes")
     if y.min(initial=0) < 0:
@@ -107,7 +107,7 @@ def read_graph_npz(path: Path) -> list[Data]:
     )  # fmt: skip
     with np.load(path) as stored:
         present = [key for key in MASKS if key in stored]
-    for key, mask in zip(present, _read_arrays(path, tuple(present)), strict=True):
+    for key, mask in zip(present, read_arrays(path, tuple(present)), strict=True):
         graph[key] = torch.from_numpy(mask)
     return [graph]
 
@@ -130,7 +130,8 @@ def _starts(counts: Array) -> Array:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
-def _read_arrays(path: Path, keys: tuple[str, ...]) -> list[Array]:
+def read_arrays(path: Path, keys: tuple[str, ...]) -> list[Array]:
+    """Return these arrays of a file; raise FormatError if one is missing or the file is damaged."""
     try:
         with np.load(path) as stored:
             return [stored[key] for key in keys]

@@ -11,7 +11,8 @@ from torch_geometric.data import Data
 from lsprune.attributes import is_category
 from lsprune.errors import FormatError, OptionError
 from lsprune.graph import Array
-from lsprune.lab.datasets import Dataset, split_nodes
+from lsprune.lab.datasets import Dataset
+from lsprune.lab.datasets.splits import split_nodes
 from lsprune.lab.user_graph import MASKS, UserGraph, UserGraphFiles, read_user_graph
 
 MAX_ONE_HOT_COLUMNS = 4096  # of a category that is one-hot encoded for the model

@@ -8,6 +8,8 @@ attributes and methods are optional; `lsprune.lab.training` reads them:
     self_loops       False if self-loops in the input make no difference, since the model adds its own
     precompute       returns a copy of one graph with its derived edge lists; with that copy a node model has static
                      shapes
+
+`build_hetero` makes a model of `HETERO_MODELS`, which is called with a `HeteroData` or with what `precompute` returns.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ try:
 
     from lsprune.lab.models.convolutions import KINDS, ConvolutionNet
     from lsprune.lab.models.gat import PPIGAT, GitHubGAT, NodeGAT
+    from lsprune.lab.models.hetero_sage import HeteroSAGE
     from lsprune.lab.models.mxmnet import MXMNet
     from lsprune.lab.models.pna import ZincPNA
     from lsprune.lab.models.sampled_gat import PlanetoidGAT
@@ -58,6 +61,24 @@ node-gcn-skip, node-sage-skip, node-gat-skip, got 'resnet'
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise OptionError(f"{option} must be an integer >= {minimum}, got {value!r}")
     return MODELS[name](in_dim, out_dim, basic, degrees)
+
+
+def build_hetero(name: str, data: Any, *, target: str, out_dim: int) -> nn.Module:
+    """Return the model of that name for the kinds of nodes and relations of a `HeteroData`.
+
+    Args:
+        name: one of `HETERO_MODELS`.
+        target: the kind of nodes that has classes. out_dim: their number.
+
+    >>> build_hetero("node-gat", None, target="paper", out_dim=3)
+    Traceback (most recent call last):
+    lsprune.errors.OptionError: model must be one of hetero-sage for a graph of several kinds of nodes, got 'node-gat'
+    """
+    if name not in HETERO_MODELS:
+        names = ", ".join(HETERO_MODELS)
+        raise OptionError(f"model must be one of {names} for a graph of several kinds of nodes, got {name!r}")
+    widths = {kind: int(data[kind].x.shape[1]) for kind in data.node_types}
+    return HETERO_MODELS[name](widths, [tuple(key) for key in data.edge_types], target, out_dim)
 
 
 def _attention_builder(name: str, model_class: Any) -> Builder:
@@ -128,3 +149,5 @@ MODELS: dict[str, Builder] = {
     **{f"{name}-{kind}": _convolutions(kind, name == "graph") for kind in KINDS for name in ("node", "graph")},
     **{f"node-{kind}-skip": _skip_connections(kind) for kind in SKIP_KINDS},
 }
+# (widths of kinds, relations, kind with classes, out_dim) -> model
+HETERO_MODELS: dict[str, Callable[[dict[str, int], list[Any], str, int], nn.Module]] = {"hetero-sage": HeteroSAGE}

@@ -105,6 +105,13 @@ class Comparison:
         return next((n for n, other in self.defined.items() if other.is_in_partner(self.defined[method])), None)
 
     @cached_property
+    def shared_budgets(self) -> dict[str, str]:
+        """The methods whose budget all relations share, each with the same pruner that has a budget for each."""
+        kinds = {name: self.defined[name] for name in self.methods}
+        pairs = ((a, b) for a, shared in kinds.items() for b, own in kinds.items() if own.is_separate_partner(shared))
+        return dict(pairs)
+
+    @cached_property
     def budgets(self) -> list[Budget]:
         """All budgets, the smallest share first."""
         return sorted(self._column_shares, key=self._column_shares.__getitem__)

@@ -16,12 +16,13 @@ from typing import Any
 from lsprune.checks import check_flag, shown
 from lsprune.errors import OptionError
 from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
-from lsprune.pruners import PRUNERS, Pruner, from_dict
+from lsprune.pruners import PRUNERS, Pruner, SharedBudget, from_dict
 from lsprune.specs import parse_spec
 
 UNPRUNED, BASIC, NO_EDGES = REFERENCES = ("unpruned", "basic", "no-edges")
 RANDOM, LOCAL_RANDOM = "random", "local-random"
 BUDGET = ("k", "keep", "seed")  # options that a run sets
+SHARED = SharedBudget.name
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class Method:
         for option in BUDGET:
             if option in rest:
                 raise OptionError(f"{option} must not be an option of method {name}: a study sets it for each run")
-        method = cls(name, brief(_with_budget(rest, {"k": 1})), every_epoch, basic)
+        budget = {"keep": 0.5} if rest["pruner"] == SHARED else {"k": 1}
+        method = cls(name, brief(_with_budget(rest, budget)), every_epoch, basic)
         if every_epoch and method.pruner != {"pruner": RANDOM}:
             raise OptionError(f"every_epoch must go with the pruner random, without options, got {shown(dict(table))}")
         return method
@@ -103,8 +105,18 @@ class Method:
         )
 
     @property
+    def is_shared(self) -> bool:
+        """Whether all relations of a heterogeneous graph share its budget."""
+        return self.pruner is not None and self.pruner["pruner"] == SHARED
+
+    def is_separate_partner(self, other: Method) -> bool:
+        """Return whether relations share the budget of the other, and this is its pruner with a budget for each."""
+        shared = other.pruner if other.is_shared else None
+        return shared is not None and self == replace(other, name=self.name, pruner=shared["inner"])
+
+    @property
     def _innermost(self) -> Mapping[str, Any]:
-        """The options of the pruner, or of the pruner within `Guarded`."""
+        """The options of the pruner, or of the pruner within `Guarded` or a shared budget."""
         options: Mapping[str, Any] = self.pruner or {}
         while isinstance(options.get("inner"), Mapping):
             options = options["inner"]
@@ -116,25 +128,39 @@ class Method:
         return self.pruner is not None and _takes(self.pruner, "k")
 
     @property
+    def takes_k(self) -> bool:
+        """Whether its budget may be a number of edges per node; a budget that relations share is a share."""
+        return self.has_budget and not self.is_shared
+
+    @property
     def takes_share(self) -> bool:
         """Whether its budget may be a share of the edges."""
         try:
-            return self.has_budget and self.make(keep=0.5) is not None
+            return self.has_budget and self.make_plan(keep=0.5) is not None
         except OptionError:  # the hash depends on k
             return False
 
     def make(self, *, k: int | None = None, keep: float | None = None, seed: int = 0) -> Pruner | None:
         """Build the pruner with a budget and a seed; None if the graph is not pruned."""
+        plan = self.make_plan(k=k, keep=keep, seed=seed)
+        if isinstance(plan, SharedBudget):
+            raise OptionError(f"methods must be pruners here, got {self.name!r}: a budget that relations share")
+        return plan
+
+    def make_plan(
+        self, *, k: int | None = None, keep: float | None = None, seed: int = 0
+    ) -> Pruner | SharedBudget | None:
+        """Build the pruner or the shared budget with a budget and a seed; None if the graph is not pruned."""
         if self.pruner is None:
             return None
         if self.has_budget and k is None and keep is None:
             raise OptionError(f"k or keep must be given for method {self.name}")
         budget = {"k": k} if keep is None else {"keep": keep}
-        return _build(_with_budget(self.pruner, {**budget, "seed": seed}))
+        return build_plan(_with_budget(self.pruner, {**budget, "seed": seed}))
 
 
 def _with_inner_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table in which the pruner within `Guarded` is a table too, if it was written as `lsp:hash=signs`."""
+    """Return a table in which the pruner within another is a table too, if it was written as `lsp:hash=signs`."""
     inner = table.get("inner")
     if isinstance(inner, str):
         inner = parse_spec(inner)
@@ -152,25 +178,30 @@ def _takes(options: Mapping[str, Any], option: str) -> bool:
     if isinstance(options.get("inner"), Mapping):
         return _takes(options["inner"], option)
     name = options.get("pruner")
+    if name == SHARED:  # without a pruner: an error that `build_plan` raises
+        return False
     return option in {f.name for f in dataclasses.fields(ChosenPruner if name == CHOOSE else PRUNERS.find(name))}
 
 
-def _build(options: Mapping[str, Any]) -> Pruner:
-    """Build a pruner of the library, or the one that `choose` picks."""
+def build_plan(options: Mapping[str, Any]) -> Pruner | SharedBudget:
+    """Build a pruner of the library, a shared budget, or the pruner that `choose` picks."""
+    if options.get("pruner") == SHARED:
+        return SharedBudget.from_dict(options)
     return (ChosenPruner.from_dict if options.get("pruner") == CHOOSE else from_dict)(options)
 
 
 def _with_budget(options: Mapping[str, Any], budget: Mapping[str, Any]) -> dict[str, Any]:
-    """Add a budget and a seed to the options of a pruner, or of the pruner within `Guarded`."""
+    """Add a budget and a seed to the options of a pruner, or of the pruner within another."""
     inner = options.get("inner")
     if isinstance(inner, Mapping):
-        return {**options, "inner": _with_budget(inner, budget)}
+        own = {"keep": budget["keep"]} if options["pruner"] == SHARED and "keep" in budget else {}
+        return {**options, "inner": _with_budget(inner, budget), **own}
     return {**options, **{option: value for option, value in budget.items() if _takes(options, option)}}
 
 
 def brief(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a pruner that differ from the defaults, without budget and seed, as plain data."""
-    pruner = _build(options)
+    pruner = build_plan(options)
     table = _differing(pruner)
     inner = getattr(pruner, "pruner", None)
     if isinstance(inner, Pruner):  # promises on another pruner
@@ -191,6 +222,8 @@ def _differing(options: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and hasattr(value, "name"):  # a hash family or a weight
         return {"name": value.name, **_differing(value)}
+    if isinstance(value, Mapping):  # by edge type
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 

@@ -23,8 +23,8 @@ def measure(
     """Return the record of a run; `variance` has a value for each number of hops."""
     callbacks = tuple(callbacks)
     graphs, pruning = prepare(run, data)
-    if not graphs.dataset.single:
-        raise OptionError(f"hops can be counted on a single graph, not on the graphs of {run.dataset}")
+    if not graphs.dataset.single or graphs.dataset.hetero:
+        raise OptionError(f"hops can be counted on a single graph of one kind of nodes, not on {run.dataset}")
     graph = adapters.find(graphs.test).graphs(graphs.test)[None]
     for callback in callbacks:
         callback.on_run_start(run)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from lsprune.errors import FormatError, OptionError
 from lsprune.lab.studies.methods import Method
-from lsprune.pruners import Pruner
+from lsprune.pruners import Pruner, SharedBudget
 
 PRUNED = ("always", "training", "testing")
 SCHEDULES = ("constant", "cosine")
@@ -97,6 +97,10 @@ class Run:
     def make_pruner(self) -> Pruner | None:
         """Build the pruner of this run; None if the graph is not pruned."""
         return Method(self.method, self.pruner).make(k=self.k, keep=self.keep, seed=self.seed)
+
+    def make_plan(self) -> Pruner | SharedBudget | None:
+        """Build the pruner of this run, or the budget that relations share; None if the graph is not pruned."""
+        return Method(self.method, self.pruner).make_plan(k=self.k, keep=self.keep, seed=self.seed)
 
     @property
     def budget(self) -> str:

@@ -101,8 +101,8 @@ class Part:
         if not method.has_budget:
             return [{}]
         shares = (*self.shares, *(self.random_shares if method.role == RANDOM else ()))
-        keeps = shares if method.takes_share else ()
-        return [{"k": k} for k in self.k] + [{"keep": float(share)} for share in keeps]
+        ks, keeps = self.k if method.takes_k else (), shares if method.takes_share else ()
+        return [{"k": k} for k in ks] + [{"keep": float(share)} for share in keeps]
 
 
 def _text(value: object) -> bool:

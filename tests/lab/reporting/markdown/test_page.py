@@ -254,6 +254,15 @@ def test_without_a_comparison_the_single_studies_are_shown(results):
     assert list(made.images) == ["results/cora.svg"]
 
 
+def test_a_study_of_shared_budgets_has_their_gains(tmp_path):
+    methods = ("unpruned", "no-edges", "local-random", "lsp-projection", "shared-lsp-projection")
+    save(comparison(dataset="acm", study="hetero", methods=methods), tmp_path / "hetero.jsonl")
+    section = make_page(tmp_path).text.split("### Study hetero", 1)[1]
+    assert "| acm | shared-lsp-projection | lsp-projection | 10 %: " in section
+    save(comparison(dataset="acm", study="hetero"), tmp_path / "hetero.jsonl")
+    assert "A budget that all relations share" not in make_page(tmp_path).text
+
+
 def test_targets_of_a_study_share_a_figure(tmp_path):
     records = []
     for target in ("gap", "mu"):

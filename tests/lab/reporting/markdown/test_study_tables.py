@@ -13,7 +13,7 @@ RESULTS = Path(__file__).resolve().parents[4] / "results"
 
 def test_the_readme_has_the_tables_of_the_lines():
     readme = (RESULTS / "README.md").read_text(encoding="utf8")
-    for name in ("cora", "consistency"):
+    for name in ("cora", "consistency", "hetero"):
         assert study_tables(RESULTS / f"{name}.jsonl") in readme
 
 
@@ -23,6 +23,13 @@ def test_tables_of_errors_say_so_and_keep_their_sign(tmp_path):
     assert found and float(found[1]) < -0.036 < float(found[2])
     assert "- lossless share of random: none of these" in text
     assert text.startswith("## zinc\n\n- unpruned: 0.2")
+
+
+def test_shared_budgets_have_a_row_against_the_same_pruner(tmp_path):
+    methods = ("unpruned", "random", "local-random", "shared-local-random", "lsp-projection")
+    text = study_tables(save(comparison(methods=methods), tmp_path / "h.jsonl"))
+    (row,) = [line for line in text.splitlines() if line.startswith("| *shared-")]
+    assert row.startswith("| *shared-local-random − local-random, points* | +1.8 [+1.7, +1.9] |")
 
 
 def test_measurements_have_tables(tmp_path):

@@ -5,7 +5,13 @@ from lab_records import BOTH, comparison, comparison_maker, level, lsp
 
 from lsprune.lab.reporting.comparison import Comparison
 from lsprune.lab.reporting.markdown.syntax import Headings
-from lsprune.lab.reporting.markdown.topic_tables import auto_table, needed_table, point_table, sides_table
+from lsprune.lab.reporting.markdown.topic_tables import (
+    auto_table,
+    needed_table,
+    point_table,
+    shared_table,
+    sides_table,
+)
 
 compare = pytest.fixture(comparison_maker)
 NAME = "[cora](#compare-cora)"
@@ -47,6 +53,22 @@ def test_one_share_shows_what_validation_chooses_and_the_range_of_all(compare):
         for seed in range(gain.runs)
     ]
     assert abs(gain.difference - sum(pairs) / len(pairs)) < 1e-12
+
+
+@BOTH
+def test_shared_budgets_have_their_gains_over_budgets_for_each_relation(compare, mae):
+    def test(method, share):
+        return level(method.removeprefix("shared-"), share) + (0.03 if method.startswith("shared") else 0)
+
+    methods = (*METHODS, "shared-lsp-projection", "shared-lsp-auto")
+    found = compare(comparison(methods=methods, shares=(0.1, 0.5), test=test, mae=mae))
+    rows = shared_table([found])[2:]
+    pairs = [("shared-lsp-projection", "lsp-projection"), ("shared-lsp-auto", "lsp-auto")]
+    assert [tuple(row.split(" | ")[1:3]) for row in rows] == pairs
+    assert all("better" in row and "10 %: " in row and "50 %: " in row for row in rows)
+    gain = found.gain("shared-lsp-auto", "lsp-auto", found.budgets[0])
+    assert gain.difference == pytest.approx(0.03, abs=0.002)
+    assert shared_table([compare(comparison(methods=METHODS))]) == []
 
 
 # lsp loses 0.04 of what is cut and random 0.1: at 10 % it has 0.764, random 0.725 at 25 % and 0.775 at 75 %

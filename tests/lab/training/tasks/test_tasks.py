@@ -18,11 +18,13 @@ from training_helpers import (  # noqa: E402
 )
 
 from lsprune import OptionError  # noqa: E402
+from lsprune.lab.datasets.hetero_small import hetero_small  # noqa: E402
 from lsprune.lab.models.layers import MeanConv  # noqa: E402
 from lsprune.lab.training.prepare import prepare  # noqa: E402
 from lsprune.lab.training.tasks import (  # noqa: E402
     GraphClassification,
     GraphRegression,
+    HeteroNodeClassification,
     NodeClassification,
     NodeMultiLabel,
     make_task,
@@ -34,7 +36,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 @pytest.fixture(autouse=True)
 def datasets(monkeypatch):
     regression = dataclasses.replace(synthetic_graphs(), task="graph-regression", targets=("label",))
-    use_datasets(monkeypatch, labels=multi_label_graphs(), values=regression)
+    use_datasets(monkeypatch, labels=multi_label_graphs(), values=regression, papers=hetero_small())
 
 
 def task_of(**options):
@@ -49,6 +51,7 @@ def task_of(**options):
         ("labels", "github-gat", NodeMultiLabel, 3),
         ("graphs", "synthetic-gat", GraphClassification, 2),
         ("values", "synthetic-gat", GraphRegression, 1),
+        ("papers", "hetero-sage", HeteroNodeClassification, 3),
     ],
 )
 def test_the_dataset_decides_the_task_and_the_number_of_outputs(dataset, model, task_class, out_dim):
@@ -77,6 +80,7 @@ def _linear() -> torch.nn.Module:
     return torch.nn.Linear(1, 1)
 
 
-def test_edges_can_be_drawn_in_every_epoch_on_single_graphs_only():
-    with pytest.raises(OptionError, match="method dropedge draws edges in every epoch, .* not on graphs"):
-        task_of(dataset="graphs", model="synthetic-gat", **method_fields("dropedge"), keep=0.3)
+@pytest.mark.parametrize(("dataset", "model"), [("graphs", "synthetic-gat"), ("papers", "hetero-sage")])
+def test_edges_can_be_drawn_in_every_epoch_on_single_graphs_of_one_kind_only(dataset, model):
+    with pytest.raises(OptionError, match=f"method dropedge draws edges in every epoch, .* not on {dataset}"):
+        task_of(dataset=dataset, model=model, **method_fields("dropedge"), keep=0.3)

@@ -33,7 +33,13 @@ from lsprune.lab.reporting.markdown.tables import (
     time_table,
     unit_of,
 )
-from lsprune.lab.reporting.markdown.topic_tables import auto_table, needed_table, point_table, sides_table
+from lsprune.lab.reporting.markdown.topic_tables import (
+    auto_table,
+    needed_table,
+    point_table,
+    shared_table,
+    sides_table,
+)
 from lsprune.lab.reporting.method_styles import AUTO_METHODS, UPPER_BOUND
 
 COMPARED = "compare"  # files of this name, or of one that begins with it and a hyphen, are compared in full
@@ -53,6 +59,10 @@ An edge belongs to the node that receives its messages (`side="in"`, our default
 (`side="out"`, as in the paper's runs); the owner chooses which of its edges to keep. The gain of methods with
 `side="out"` over the same method with `side="in"` at the same share, and over k random out-neighbours (points, or units
 of MAE):"""
+
+SHARED = """\
+A budget that all relations share, by a common level, against the same pruner with a budget for each relation, at the
+same share of all edges:"""
 
 CONSISTENCY = f"""\
 Two samples of a class have the same edges, with noise on all vectors and a few nodes missing. The number is the mean
@@ -227,6 +237,9 @@ def _single_studies(studies: Sequence[StudyResults], images: dict[str, bytes], r
         lines = pruned[0].methods_to_draw(others=4) if pruned else []
         if lines:
             yield _figure(pruned, lines, escape(study.name), images)
+        if gains := shared_table(pruned):
+            yield SHARED
+            yield block(gains)
 
 
 def _figure(

@@ -31,21 +31,28 @@ def study_tables(path: Path) -> str:
 
 
 def _metric_table(comparison: Comparison) -> Iterator[str]:
-    """Yield the metric by method and share, and LSP against local random in pairs."""
+    """Yield the metric by method and share; in pairs LSP against local random, and shared budgets against others."""
     yield from (f"- {name}: {comparison.estimate(name)}" for name in comparison.references)
     if not comparison.budgets:
         return
-    rival, higher = comparison.in_role(LOCAL_RANDOM), comparison.higher_is_better
+    rival = comparison.in_role(LOCAL_RANDOM)
     rows = [[name, *(cell(comparison.estimate(name, b)) for b in comparison.budgets)] for name in comparison.methods]
-    gains = [comparison.gain(STUDY_METHOD, rival, budget) for budget in comparison.budgets]
-    plain = [gain if gain is None or higher else _negated(gain) for gain in gains]  # errors keep their sign
-    label = f"*{STUDY_METHOD} − {rival or LOCAL_RANDOM}, {'points' if higher else 'lower is better'}*"
-    rows.append([label, *("" if gain is None else difference(gain, higher, 1 if higher else 3) for gain in plain)])
+    rows.append(_gain_row(comparison, STUDY_METHOD, rival))
+    rows += [_gain_row(comparison, name, own) for name, own in comparison.shared_budgets.items()]
     heads = [f"{comparison.column_share(budget):.1%}" for budget in comparison.budgets]
     yield from ("", *table(["method", *heads], rows), "")
     for name in (*map(comparison.in_role, RANDOM_BASELINES), STUDY_METHOD):
         share = comparison.lossless_share(name)
         yield f"- lossless share of {name}: " + ("none of these" if share is None else f"{share:.1%}")
+
+
+def _gain_row(comparison: Comparison, method: str, rival: str) -> list[str]:
+    """Return how much better a method is than a rival at each share; errors keep their sign."""
+    higher = comparison.higher_is_better
+    gains = [comparison.gain(method, rival, budget) for budget in comparison.budgets]
+    plain = [gain if gain is None or higher else _negated(gain) for gain in gains]
+    label = f"*{method} − {rival or LOCAL_RANDOM}, {'points' if higher else 'lower is better'}*"
+    return [label, *("" if gain is None else difference(gain, higher, 1 if higher else 3) for gain in plain)]
 
 
 def _negated(gain: PairedDifference) -> PairedDifference:

@@ -1,4 +1,4 @@
-"""Make tables on one topic over all datasets: auto-calibrated LSP, edges needed, the pruned side, single shares."""
+"""Make tables on one topic: auto-calibrated LSP, edges needed, the pruned side, shared budgets, single shares."""
 
 from __future__ import annotations
 
@@ -37,6 +37,17 @@ def sides_table(comparisons: Sequence[Comparison], headings: Headings) -> list[s
                 gains = "; ".join(_gains(comparison, name, rival, 1.0)) if rival != name else ""
                 if gains:
                     rows.append([headings.link(comparison), escape(name), escape(rival), gains])
+    return table(["dataset", "method", "against", "gain, 95 % interval, verdict at each share"], rows) if rows else []
+
+
+def shared_table(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return the gains of budgets that relations share over the same pruner with a budget for each relation."""
+    rows = []
+    for comparison in comparisons:
+        for name, partner in comparison.shared_budgets.items():
+            gains = "; ".join(_gains(comparison, name, partner, 1.0))
+            if gains:
+                rows.append([escape(comparison.name), escape(name), escape(partner), gains])
     return table(["dataset", "method", "against", "gain, 95 % interval, verdict at each share"], rows) if rows else []
 
 

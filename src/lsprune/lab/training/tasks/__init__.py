@@ -7,17 +7,20 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lsprune.errors import OptionError
-from lsprune.lab.models import build
+from lsprune.lab.datasets.splits import labelled_kind
+from lsprune.lab.models import build, build_hetero
 from lsprune.lab.studies.run import Run
 from lsprune.lab.training.graph_store import GraphStore
 from lsprune.lab.training.prepare import RunGraphs
 from lsprune.lab.training.tasks.base import Task
+from lsprune.lab.training.tasks.hetero_graph import HeteroNodeClassification
 from lsprune.lab.training.tasks.many_graphs import GraphClassification, GraphRegression, NodeMultiLabel
 from lsprune.lab.training.tasks.single_graph import NodeClassification, NodeRanking
 
 __all__ = [
     "GraphClassification",
     "GraphRegression",
+    "HeteroNodeClassification",
     "NodeClassification",
     "NodeMultiLabel",
     "NodeRanking",
@@ -30,14 +33,18 @@ __all__ = [
 def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
     """Return the task of the run's dataset, with a new model."""
     dataset = graphs.dataset
+    if run.every_epoch and (dataset.hetero or not dataset.single):
+        raise OptionError(
+            f"method {run.method} draws edges in every epoch, which works on single graphs of one kind of nodes, "
+            f"not on {run.dataset}"
+        )
+    if dataset.hetero:
+        hetero = build_hetero(run.model, graphs.train, target=labelled_kind(graphs.train), out_dim=dataset.num_classes)
+        return HeteroNodeClassification(run, graphs, device, hetero)
     degrees = in_degree_histogram(graphs.train) if "pna" in run.model else None
     if dataset.single:
         task = NodeRanking if dataset.metric == NodeRanking.metric else NodeClassification
         return task(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes, degrees))
-    if run.every_epoch:
-        raise OptionError(
-            f"method {run.method} draws edges in every epoch, which works on single graphs, not on {run.dataset}"
-        )
     regression = dataset.task == "graph-regression"
     out_dim = 1 if regression else dataset.num_classes
     model = _model(run, dataset.num_features, out_dim, degrees)
