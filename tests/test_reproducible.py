@@ -41,10 +41,9 @@ from golden_masks import digest, promised
 print([digest(name) for name in promised()])
 """
 
-# Methods that must see the whole graph at once, so that streaming refuses them.
+# Methods that must see the whole graph at once, so that streaming refuses them, also within Timed.
 REFUSED = {
-    "random", "dspar", "effective-resistance", "spanning-forest", "no-edges", "guarded", "timed", "disparity",
-    "metric-backbone",
+    "random", "dspar", "effective-resistance", "spanning-forest", "no-edges", "guarded", "disparity", "metric-backbone",
 }  # fmt: skip
 
 # Configurations that keep nothing.
@@ -143,7 +142,8 @@ def in_a_file(name: str) -> bool:
     return not pooled and graph not in ("undirected", "sparse words", "compressed")  # the last two are others in a file
 
 
-LOCAL = [name for name, (make, _) in CONFIGURATIONS.items() if make().name not in REFUSED and in_a_file(name)]
+STREAMED = {name: make().among_allowed().name not in REFUSED for name, (make, _) in CONFIGURATIONS.items()}
+LOCAL = [name for name, streamed in STREAMED.items() if streamed and in_a_file(name)]
 
 
 def written(folder: Path, graph: Graph, name: str, some: np.ndarray, nodes: slice) -> tuple[Path, dict]:
@@ -157,11 +157,13 @@ def written(folder: Path, graph: Graph, name: str, some: np.ndarray, nodes: slic
         columns = graph.edge_attr.reshape(graph.num_edges, -1)[some].T
         options["edge_attr"] = [f"a{i}" for i in range(len(columns))]
         table |= dict(zip(options["edge_attr"], columns, strict=True))
-    for option, x in (("features", graph.x_source), ("target_features", graph.x_target)):
+    table |= {column: values[some] for column, values in (graph.edge_columns or {}).items()}
+    for end, (option, x) in enumerate((("features", graph.x_source), ("target_features", graph.x_target))):
         if x is not None and (graph.bipartite or option == "features"):
-            options[option] = folder / f"{name}.{option}.npy"
+            columns = {column: pair[end][nodes] for column, pair in (graph.node_columns or {}).items()}
+            options[option] = folder / f"{name}.{option}.{'npz' if columns else 'npy'}"
             if not options[option].exists():
-                np.save(options[option], x[nodes])
+                np.savez(options[option], x=x[nodes], **columns) if columns else np.save(options[option], x[nodes])
     if not path.exists():
         parquet.write_table(pa.table(table), path, row_group_size=3000)
     return path, options
@@ -201,7 +203,7 @@ def test_streamed_masks_are_those_in_memory(name, folder, monkeypatch):
         assert any("one pass" in line for line in said)
 
 
-@pytest.mark.parametrize("name", [name for name, (make, _) in CONFIGURATIONS.items() if make().name in REFUSED])
+@pytest.mark.parametrize("name", [name for name, streamed in STREAMED.items() if not streamed])
 def test_other_pruners_refuse_to_be_streamed(name, tmp_path):
     with pytest.raises(OptionError, match="must see the whole graph at once"):
         prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", CONFIGURATIONS[name][0]())
