@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.util
 import os
 import resource
 import warnings
@@ -32,7 +33,10 @@ def run_isolated(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def new_pool() -> ProcessPoolExecutor:
     """Return a pool of one new process with limited memory."""
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _prepare)
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _prepare)
+    # A process of a pool waits at its end for its own children, and these wait for work.
+    multiprocessing.util.Finalize(None, pool.shutdown, exitpriority=100)
+    return pool
 
 
 def _prepare() -> None:
