@@ -2,7 +2,8 @@
 
 An exponent of 1 is linear growth, 2 is quadratic, 0 is none. Each measurement has a process of its own, which prunes a
 small graph first, so that compiled code is loaded. Seconds are those of the processor, over all threads and processes,
-least of several runs: a busy machine changes them less than those of the clock, which are printed beside them.
+least of several runs: a busy machine changes them less than those of the clock, which are printed beside them. The
+program's own are told from the system's, which gives out memory page by page.
 
 python benchmarks/growth.py                                                          # 1 M to 10 M edges, everything
 python benchmarks/growth.py --sizes 1e6 1e7 1e8 --shapes uniform --executors memory  # one shape, larger
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -180,16 +182,16 @@ def spark_work(session: Any, folder: Path, pruner: Pruner) -> int:
     return sum(pq.ParquetFile(file).metadata.num_rows for file in (folder / "kept").glob("*.parquet"))
 
 
+MEASURES = {"time": ("user",), "time with that of the system": ("user", "system"), "memory": ("memory",)}
 EXECUTORS = {"memory": in_memory, "stream": streamed, "spark": on_spark}
 
 
 def timed(work: Callable[[], int]) -> dict[str, float]:
-    """Return the edges kept, and the seconds of the clock and of the processor."""
-    clock, processor = time.perf_counter(), processor_seconds()
+    """Return the edges kept, and the seconds of the clock, of the program and of the system."""
+    clock, before = time.perf_counter(), processor_seconds()
     kept = work()
-    return {
-        "kept": kept, "clock": time.perf_counter() - clock, "processor": processor_seconds() - processor,
-    }  # fmt: skip
+    user, system = (after - start for after, start in zip(processor_seconds(), before, strict=True))
+    return {"kept": kept, "clock": time.perf_counter() - clock, "user": user, "system": system}
 
 
 def peak_of_process() -> int:
@@ -198,8 +200,8 @@ def peak_of_process() -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
-def family() -> Iterator[list[str]]:
-    """Yield the fields of /proc/PID/stat, from the state on, of this process and all that it started."""
+def family(*, with_self: bool) -> Iterator[list[str]]:
+    """Yield the fields of /proc/PID/stat, from the state on, of all processes that this one started, and of itself."""
     stats = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -209,13 +211,18 @@ def family() -> Iterator[list[str]]:
     found = {os.getpid()}
     while more := {pid for pid, fields in stats.items() if int(fields[1]) in found} - found:
         found |= more
-    yield from (stats[pid] for pid in found if pid in stats)
+    yield from (stats[pid] for pid in found if pid in stats and (with_self or pid != os.getpid()))
 
 
-def processor_seconds() -> float:
-    """Return what this process and its children have used so far, those that have ended included."""
-    ticks = sum(int(field) for fields in family() if int(fields[1]) != os.getppid() for field in fields[11:15])
-    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")  # the first is finer, but of this process alone
+def processor_seconds() -> tuple[float, float]:
+    """Return what this process and its children have used so far, in the program and in the system.
+
+    Those that have ended are included.
+    """
+    tick, own = os.sysconf("SC_CLK_TCK"), resource.getrusage(resource.RUSAGE_SELF)  # the latter is finer than a tick
+    others = [[int(field) for field in fields[11:15]] for fields in family(with_self=False)]
+    user, system = (sum(fields[i] + fields[i + 2] for fields in others) / tick for i in (0, 1))
+    return own.ru_utime + user, own.ru_stime + system
 
 
 class Sampled:
@@ -234,7 +241,7 @@ class Sampled:
     def _sample(self) -> None:
         page = os.sysconf("SC_PAGE_SIZE")
         while not self._stop.wait(0.05):
-            self.peak = max(self.peak, page * sum(int(fields[21]) for fields in family()))
+            self.peak = max(self.peak, page * sum(int(fields[21]) for fields in family(with_self=True)))
 
 
 # All of them
@@ -263,15 +270,15 @@ def show(shape: str, executor: str, sizes: Sequence[int], found: Sequence[dict[s
     print(f"\n{shape}, {executor}")
     for edges, one in zip(sizes, found, strict=True):
         print(
-            f"   {edges:>12,} edges   {one['processor']:8.2f} s of processor   {one['clock']:8.2f} s of clock   "
-            f"{one['memory'] / 1e6:8.0f} MB   kept {int(one['kept']):,}"
+            f"   {edges:>12,} edges   {one['user']:7.2f} s + {one['system']:6.2f} s of system   "
+            f"{one['clock']:7.2f} s of clock   {one['memory'] / 1e6:6.0f} MB   kept {int(one['kept']):,}"
         )
     if len(sizes) > 1:
-        for name in ("processor", "memory"):
-            values = [one[name] for one in found]
-            label = f"{shape}, {executor}: exponent of {'time' if name == 'processor' else name}"
+        for name, keys in MEASURES.items():
+            values = [sum(one[key] for key in keys) for one in found]
+            label = f"{shape}, {executor}: exponent of {name}"
             over_all, at_end = exponent(sizes, values), exponent(sizes[-2:], values[-2:])
-            print(f"   {label:<52} {over_all:6.2f}   at the end {at_end:6.2f}")
+            print(f"   {label:<60} {over_all:6.2f}   at the end {at_end:6.2f}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
