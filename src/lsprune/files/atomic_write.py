@@ -46,8 +46,9 @@ def atomic_write(path: str | os.PathLike[str], *, follow: bool = True) -> Iterat
     """
     final = _final(path, follow)
     mode = _mode(final)
-    temporary, descriptor, lock = _temporary(final)
+    temporary, lock = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp"), None
     try:
+        descriptor, lock = _create_locked(temporary)  # from here on Ctrl-C finds the name of what it has to remove
         with os.fdopen(descriptor, "w+b") as handle:
             yield handle
             handle.flush()
@@ -208,19 +209,17 @@ def _prefix(final: Path) -> str:
     return f".lsprune-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:12]}-"
 
 
-def _temporary(final: Path) -> tuple[Path, int, int | None]:
-    """Return a new temporary file, its descriptor and its lock."""
+def _create_locked(path: Path) -> tuple[int, int | None]:
+    """Create a temporary file; return its descriptor and its lock."""
     while True:
-        path = final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}.tmp")
         descriptor = _create(path)
         try:
             lock = _locked_copy(descriptor)
-        except BaseException:  # Ctrl-C
-            path.unlink(missing_ok=True)
+        except BaseException:
             os.close(descriptor)
             raise
         if path.exists():
-            return path, descriptor, lock
+            return descriptor, lock
         os.close(descriptor)  # another process took it for abandoned before it was locked
         if lock is not None:
             os.close(lock)
