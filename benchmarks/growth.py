@@ -3,7 +3,7 @@
 An exponent of 1 is linear growth, 2 is quadratic, 0 is none. Each measurement has a process of its own, which prunes a
 small graph first, so that compiled code is loaded. Seconds are those of the processor, over all threads and processes,
 least of several runs: a busy machine changes them less than those of the clock, which are printed beside them. The
-program's own are told from the system's, which gives out memory page by page.
+part of the system, which gives out memory page by page, is printed beside them.
 
 python benchmarks/growth.py                                                          # 1 M to 10 M edges, everything
 python benchmarks/growth.py --sizes 1e6 1e7 1e8 --shapes uniform --executors memory  # one shape, larger
@@ -182,16 +182,16 @@ def spark_work(session: Any, folder: Path, pruner: Pruner) -> int:
     return sum(pq.ParquetFile(file).metadata.num_rows for file in (folder / "kept").glob("*.parquet"))
 
 
-MEASURES = {"time": ("user",), "time with that of the system": ("user", "system"), "memory": ("memory",)}
+MEASURES = {"time": "processor", "memory": "memory"}
 EXECUTORS = {"memory": in_memory, "stream": streamed, "spark": on_spark}
 
 
 def timed(work: Callable[[], int]) -> dict[str, float]:
-    """Return the edges kept, and the seconds of the clock, of the program and of the system."""
+    """Return the edges kept, and the seconds of the clock, of the processor, and of these those in the system."""
     clock, before = time.perf_counter(), processor_seconds()
     kept = work()
-    user, system = (after - start for after, start in zip(processor_seconds(), before, strict=True))
-    return {"kept": kept, "clock": time.perf_counter() - clock, "user": user, "system": system}
+    total, system = (after - start for after, start in zip(processor_seconds(), before, strict=True))
+    return {"kept": kept, "clock": time.perf_counter() - clock, "processor": total, "system": system}
 
 
 def peak_of_process() -> int:
@@ -215,14 +215,14 @@ def family(*, with_self: bool) -> Iterator[list[str]]:
 
 
 def processor_seconds() -> tuple[float, float]:
-    """Return what this process and its children have used so far, in the program and in the system.
+    """Return what this process and its children have used so far, and how much of that in the system (less exact).
 
     Those that have ended are included.
     """
-    tick, own = os.sysconf("SC_CLK_TCK"), resource.getrusage(resource.RUSAGE_SELF)  # the latter is finer than a tick
-    others = [[int(field) for field in fields[11:15]] for fields in family(with_self=False)]
-    user, system = (sum(fields[i] + fields[i + 2] for fields in others) / tick for i in (0, 1))
-    return own.ru_utime + user, own.ru_stime + system
+    tick, own = os.sysconf("SC_CLK_TCK"), resource.getrusage(resource.RUSAGE_SELF)
+    others = [[int(field) / tick for field in fields[11:15]] for fields in family(with_self=False)]
+    system = own.ru_stime + sum(fields[1] + fields[3] for fields in others)
+    return time.process_time() + sum(map(sum, others)), system  # process_time is finer than a tick
 
 
 class Sampled:
@@ -270,12 +270,12 @@ def show(shape: str, executor: str, sizes: Sequence[int], found: Sequence[dict[s
     print(f"\n{shape}, {executor}")
     for edges, one in zip(sizes, found, strict=True):
         print(
-            f"   {edges:>12,} edges   {one['user']:7.2f} s + {one['system']:6.2f} s of system   "
+            f"   {edges:>12,} edges   {one['processor']:7.2f} s of processor ({one['system']:.2f} in the system)   "
             f"{one['clock']:7.2f} s of clock   {one['memory'] / 1e6:6.0f} MB   kept {int(one['kept']):,}"
         )
     if len(sizes) > 1:
-        for name, keys in MEASURES.items():
-            values = [sum(one[key] for key in keys) for one in found]
+        for name, key in MEASURES.items():
+            values = [one[key] for one in found]
             label = f"{shape}, {executor}: exponent of {name}"
             over_all, at_end = exponent(sizes, values), exponent(sizes[-2:], values[-2:])
             print(f"   {label:<60} {over_all:6.2f}   at the end {at_end:6.2f}")
