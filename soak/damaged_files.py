@@ -243,10 +243,7 @@ def node_features(path: Path, folder: Path, verify: bool = False) -> Any:
     np.savez(good, edge_index=np.stack([SOURCE, TARGET]))
     if verify:
         seal(good)
-    graph = read_edges(good, features=path, memory="1GB", verify_input=verify).graph
-    if graph.num_nodes < MAX_NODES:
-        LSP(k=1).mask(graph)
-    return _arrays(graph)
+    return _arrays(read_edges(good, features=path, memory="1GB", verify_input=verify).graph)
 
 
 def streamed_features(path: Path, folder: Path) -> Any:

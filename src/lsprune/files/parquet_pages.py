@@ -11,7 +11,7 @@ from lsprune.errors import FormatError
 
 _FIRST_BYTES = 1 << 8  # read for a header; more if it does not end there
 _MAX_HEADER_BYTES = 1 << 24  # as Arrow has it
-_UNCOMPRESSED, _COMPRESSED, _DATA, _DICTIONARY, _DATA_V2 = 2, 3, 5, 7, 8  # fields of a page header
+_UNCOMPRESSED, _COMPRESSED, _DATA, _DATA_V2 = 2, 3, 5, 8  # fields of a page header
 _NUM_VALUES = 1  # field of the headers of data pages
 _SLACK = 1 << 10  # bytes by which old writers understate a column: they leave out the header of its dictionary
 _MAX_DEPTH = 16  # of structs within structs; a page header needs four
@@ -40,16 +40,22 @@ def _check_column(handle: BinaryIO, column: Any, size: int) -> None:
     values, most = 0, column.total_uncompressed_size + _SLACK
     while values < column.num_values:
         header, length = _read_header(handle, at, size)
-        packed, unpacked = header.get(_COMPRESSED, -1), header.get(_UNCOMPRESSED, -1)
+        packed, unpacked = _number(header, _COMPRESSED), _number(header, _UNCOMPRESSED)
         at += length + packed
-        if packed < 0 or at > size:
+        if at > size:
             raise ValueError(f"claims {packed} bytes, beyond the end of the file")
-        if not 0 <= unpacked <= most:
+        if unpacked > most:
             raise ValueError(f"claims {unpacked} bytes of the {most - _SLACK} of its column")
-        pages = [header[field] for field in (_DATA, _DATA_V2) if field in header]
-        values += sum(page.get(_NUM_VALUES, 0) for page in pages)
-        if any(page.get(_NUM_VALUES, 0) < 0 for page in pages):
-            raise ValueError("claims less than no values")
+        for field in (_DATA, _DATA_V2):
+            values += _number(header[field], _NUM_VALUES) if field in header else 0
+
+
+def _number(fields: Any, field: int) -> int:
+    """Return a number >= 0 among the fields of a struct; ValueError if there is none."""
+    value = fields.get(field) if isinstance(fields, dict) else None
+    if type(value) is not int or value < 0:
+        raise ValueError(f"field {field} of its header is no number >= 0")
+    return value
 
 
 def _read_header(handle: BinaryIO, at: int, size: int) -> tuple[Struct, int]:

@@ -38,14 +38,6 @@ def read(name: str) -> Study:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a ValueError also for impossible dates and numbers
         raise FormatError(f"{name} is not a TOML file: {error}") from None
-    try:
-        return _study(table, stem, name)
-    except OptionError as error:
-        raise OptionError(str(error) if name in str(error) else f"{name}: {error}") from None
-
-
-def _study(table: dict[str, Any], stem: str, name: str) -> Study:
-    """Return the study in a table; errors need not name its file."""
     own = {key: table.pop(key) for key in ("title", "seeds") if key in table}
     if not isinstance(own.get("title"), str):
         raise OptionError(f"title must be in the study file {name}, a string")
