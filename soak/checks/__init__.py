@@ -8,6 +8,7 @@ from soak.checks import (
     disturbances,
     input_unchanged,
     kills,
+    memory_ceiling,
     same_batches,
     same_device,
     same_executors,
@@ -23,6 +24,6 @@ _SAME_BITS = (
     same_executors, same_order, same_batches, same_objects, same_tables, same_files, same_spark, same_device,
     same_processes,
 )  # fmt: skip
-_MODULES = (*_SAME_BITS, input_unchanged, kills, disturbances, bad_bytes)
+_MODULES = (*_SAME_BITS, input_unchanged, kills, disturbances, memory_ceiling, bad_bytes)
 
 CHECKS: dict[str, Check] = {check.name: check for module in _MODULES for check in module.CHECKS}
