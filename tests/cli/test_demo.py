@@ -21,7 +21,9 @@ def good(*arguments: object) -> object:
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("torch_geometric"), reason="needs PyTorch Geometric")
-def test_demo_trains_on_the_same_share_of_edges_and_says_what_came_of_it(tmp_path: Path) -> None:
+def test_demo_trains_on_the_same_share_of_edges_and_says_what_came_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = tmp_path / "demo.html"
     said = json.loads(good("demo", "--json", "--smoke", "-o", page).stdout)
     assert list(said["training"]) == ["unpruned", "no-edges", "random", "local-random", "lsp-auto", "choose"]
@@ -30,6 +32,7 @@ def test_demo_trains_on_the_same_share_of_edges_and_says_what_came_of_it(tmp_pat
     assert shares[2:] == pytest.approx([0.2] * 4, abs=0.001)
     assert said["report"] == str(page)
     assert all(name in page.read_text(encoding="utf8") for name in said["training"])
+    monkeypatch.setattr("lsprune.cli.demo._trained", lambda smoke, out: (said["training"], None))
     shown = good("demo", "--smoke", "-o", page).stdout
     assert shown.index("A generated graph") < shown.index("local-random") < shown.index("What you saw")
 

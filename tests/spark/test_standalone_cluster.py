@@ -71,8 +71,8 @@ def test_a_worker_that_dies_and_one_that_is_slow_change_nothing(tmp_path):
         command = _start_command(tmp_path, cluster.url)
         try:
             # The command writes into a folder that it renames at the end: it is there when the selection begins.
-            begun = f"{tmp_path}: the selection has begun"
-            wait_for(lambda: list(tmp_path.glob(".lsprune-*.tmp/_temporary")) or command.poll() is not None, begun)
+            begun, unfinished = f"{tmp_path}: the selection has begun", ".lsprune-*.tmp/content/_temporary"
+            wait_for(lambda: list(tmp_path.glob(unfinished)) or command.poll() is not None, begun)
             with Slowed(slow) as slowed:
                 wait_for(lambda: members(dying, "python") or command.poll() is not None, "its tasks run on the worker")
                 assert command.poll() is None, command.communicate()[1][-2000:]

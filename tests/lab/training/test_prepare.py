@@ -164,7 +164,7 @@ def test_a_shared_budget_is_for_one_graph_of_any_kind():
 def test_an_unknown_dataset_is_named_with_the_generated_ones(monkeypatch):
     monkeypatch.undo()
     with pytest.raises(
-        OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small, hetero-small"
+        OptionError, match="got 'karate'; generated datasets are synthetic, synthetic-small, noisy-links, hetero-small"
     ):
         module.load_dataset("karate", None, None)
 
