@@ -135,8 +135,8 @@ PROMISES = (
         "A damaged file gives one clear error, or the same output as before. Formats with checksums never give a wrong "
         "output, and sealed files never do with `--verify-input`.",
         "Formats without checksums ([which these are](scale.md#damaged-files)) cannot tell: seal such files with "
-        "`lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the process on "
-        "a hostile Parquet file; version 26, which the tests use, did not.",
+        "`lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the process "
+        "on a hostile Parquet file; version 26, which the tests use, did not.",
         (
             "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
             "tests/files/test_damaged_files.py::test_commands_end_with_a_line",

@@ -236,6 +236,9 @@ def damaged_scratch(number: int, folder: Path) -> int:
         expect("journal.json" in names or "_lsprune.json" in names or stream.is_folder, f"{stream}: {ended.last_line}")
         stream.clear()
     else:
+        if "journal.json" in names:  # does not say whose folder it is: if the output is complete, the folder stays
+            for place in (stream.disk, folder / "scratch"):
+                shutil.rmtree(place / f"{stream.out.name}.lsprune-work", ignore_errors=True)
         stream.expect_whole(whole, f"after {names} were damaged")
     return 1 + _expect_resumed(stream, whole, f"after {names} were damaged")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lsprune import LSP, Graph, LocalRandom, Random, prune
+from lsprune.errors import LspruneError
 from soak.cases import random_graph, random_pruner
 from soak.check import Check, expect
 
@@ -25,7 +27,8 @@ def input_unchanged(number: int, folder: Path) -> int:
     graph = random_graph(rng)
     pruner = random_pruner(rng, graph)
     before = _bytes(graph)
-    pruner.mask(graph)
+    with suppress(LspruneError):  # such as bins of a length that does not suit the attributes
+        pruner.mask(graph)
     expect(_bytes(graph) == before, f"{pruner} changed the graph")
     return len(before)
 
