@@ -51,6 +51,8 @@ def _compare(case: Case, device: str) -> int:
 
 def _can_fit(case: Case) -> bool:
     """Whether the pruner can be fitted: a graph with nothing to choose is pruned without attributes, but not fitted."""
+    if case.pruner.is_fitted:
+        return True
     try:
         case.pruner.fit_graph(case.graph, Runtime("reference"))
     except LspruneError:

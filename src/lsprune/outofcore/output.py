@@ -69,7 +69,10 @@ class Output:
         if not os.access(path.parent, os.W_OK):
             raise PermissionError(13, "the folder of the output may not be written", str(path.parent))
         if is_folder and os.path.lexists(path) and not (resume and manifest_of(path).is_file()):
-            raise OptionError(f"the output must be a new folder because the input is a folder, but {path} exists")
+            raise OptionError(
+                f"the output must be a new folder because the input is a folder, but {path} exists; remove it or name "
+                "another one"
+            )
         if not is_folder and path.is_dir():
             raise OptionError(f"the output must be a file because the input is a file, but {path} is a folder")
         if not is_folder and _suffixes(path) != _suffixes(source):
