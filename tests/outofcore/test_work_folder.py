@@ -333,5 +333,6 @@ def test_a_run_begins_again_if_its_input_has_other_marks(tmp_path):
 
 
 def test_a_work_folder_that_somebody_removes_at_the_end_is_no_error(tmp_path):
-    with working(tmp_path / "w", {}, resume=False):
+    with working(tmp_path / "w", {}, resume=False) as work:
         shutil.rmtree(tmp_path / "w")
+    assert not work.folder.exists()

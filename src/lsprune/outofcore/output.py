@@ -53,7 +53,6 @@ class Output:
 
     path: Path
     is_folder: bool
-    check_input: Callable[[], None] = lambda: None  # called before a file gets its name; raises if the input changed
 
     @classmethod
     def of(cls, path: Path, source: Path, *inputs: Path, resume: bool = False) -> Output:
@@ -220,7 +219,6 @@ class Output:
             read, written = edges.write_shard(shard, handle, kept, rows)
             if not self.is_folder:  # it gets its name when this ends
                 check()
-            self.check_input()
             return written
 
         name = shard.name if self.is_folder else None

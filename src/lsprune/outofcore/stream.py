@@ -130,10 +130,9 @@ def _prune_files(places: LocalPlaces, pruner: Pruner, run: StreamRun) -> Streame
     output = _check_places(source, places.out, scratch, resume)
     verified = check_inputs(options.inputs(source.path), sealed=options.verify_input)
     source = replace(source, options=replace(options, verify_input=False))  # it is opened more than once
-    output = replace(output, check_input=verified.check)
     edges = source.open(options.num_nodes)
     _check_kinds(owners, options, edges)
-    task = StreamTask.of(source, edges, pruner, output.path, ceiling.limit)
+    task = replace(StreamTask.of(source, edges, pruner, output.path, ceiling.limit), verified=verified)
     folder = (output.path.parent if scratch is None else Path(scratch)) / f"{output.path.name}.lsprune-work"
     if resume and (manifest := output.complete(task.name, say)) is not None:
         result = _result(manifest, output.path)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lsprune._version import __version__
 from lsprune.errors import FormatError
-from lsprune.files import EdgeFiles
+from lsprune.files import EdgeFiles, VerifiedInput
 from lsprune.outofcore.stream_input import StreamInput
 from lsprune.pruners import Pruner
 
@@ -22,6 +22,7 @@ class StreamTask:
 
     settings: dict[str, Any]
     marks: list[int]  # when each file of the input was changed in any way, in ns; times that no program can set back
+    verified: VerifiedInput = field(default_factory=VerifiedInput)  # what was compared with seals
 
     @classmethod
     def of(cls, source: StreamInput, edges: EdgeFiles, pruner: Pruner, out: Path, memory: int) -> StreamTask:
@@ -40,6 +41,7 @@ class StreamTask:
 
     def refuse_changed(self) -> None:
         """Raise FormatError if a file of the input is gone, or has another size or time than when the run began."""
+        self.verified.check()
         known = [*self.settings["input"], *(self.settings["features"] or [])]
         for path, *before in known:
             try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -24,7 +25,7 @@ from lsprune.lab.user_graph import UserGraphFiles
 from lsprune.pruners import Pruner, SharedBudget
 from lsprune.pruners.relations import pruners_of
 
-GENERATED_GRAPHS = {"noisy-links": NoisyLinks()}
+GENERATED_GRAPHS: dict[str, Callable[[], Dataset]] = {"noisy-links": NoisyLinks().make, HETERO_SMALL: hetero_small}
 NODES_PER_LIMIT = 256  # a limit of g graphs allows a single graph g times as many nodes
 WARM_UP_GRAPHS = 64
 
@@ -76,17 +77,15 @@ def load_dataset(name: str, data: str | UserGraphFiles | None, limit: int | None
     """Return the dataset of a run; generated datasets have no more graphs than the limit needs."""
     if isinstance(data, UserGraphFiles):
         return user_graph_dataset(data)
-    if name == HETERO_SMALL:
-        return hetero_small()
     if name in GENERATED:
         generator = GENERATED[name]
         return synthetic_dataset(generator if limit is None else replace(generator, samples=4 * limit))
     if name in GENERATED_GRAPHS:
-        return GENERATED_GRAPHS[name].make()
+        return GENERATED_GRAPHS[name]()
     try:
         return load(name, data=data)
     except OptionError as error:
-        generated = ", ".join((*GENERATED, *GENERATED_GRAPHS, HETERO_SMALL))
+        generated = ", ".join((*GENERATED, *GENERATED_GRAPHS))
         raise OptionError(f"{error}; generated datasets are {generated}") from None
 
 
