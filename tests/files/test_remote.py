@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from lsprune import FormatError, GraphError, OptionError
 from lsprune.cli import app
-from lsprune.files import open_edges, read_edges, write_edges
+from lsprune.files import open_edges, read_edges, seal, write_edges
 from lsprune.files.remote import Place, fetched, refuse_url, uploaded, url_of
 
 NODES, EDGES = 30, 400
@@ -183,3 +183,29 @@ def test_text_ids_are_read_from_urls(store):
     assert done.exit_code == 0, done.stderr
     kept = pq.read_table(pa.BufferReader(store.objects["bucket/few.parquet"]))
     assert 0 < kept.num_rows <= NODES * 2 and kept.schema == names.schema
+
+
+def _sealed(store, edges: bytes, folder: Path) -> None:
+    """Store the seal of the edges beside them."""
+    (folder / "edges.parquet").write_bytes(edges)
+    seal(folder / "edges.parquet")
+    store.put("bucket/edges.parquet.lsprune.json", (folder / "edges.parquet.lsprune.json").read_bytes())
+
+
+def test_a_sealed_object_is_read_and_written_again_and_a_changed_one_is_refused(store, edges, tmp_path):
+    _sealed(store, edges, tmp_path)
+    file_graph = read_edges("s3://bucket/edges.parquet", verify_input=True)
+    write_edges(tmp_path / "all.parquet", file_graph, np.ones(EDGES, bool))  # the copy is gone, which is no change
+    assert pq.read_table(tmp_path / "all.parquet").num_rows == EDGES
+    store.put("bucket/edges.parquet", edges[:-100] + bytes([edges[-100] ^ 1]) + edges[-99:])
+    with pytest.raises(FormatError, match=r"s3://bucket/edges\.parquet"):
+        read_edges("s3://bucket/edges.parquet", verify_input=True)
+
+
+def test_the_seal_of_an_object_that_is_replaced_goes(store, edges, tmp_path):
+    _sealed(store, edges, tmp_path)
+    file_graph = read_edges("s3://bucket/edges.parquet")
+    with uploaded("s3://bucket/edges.parquet") as local:
+        write_edges(local, file_graph, np.arange(EDGES) < 7)
+    assert "bucket/edges.parquet.lsprune.json" not in store.objects
+    assert read_edges("s3://bucket/edges.parquet").graph.num_edges == 7
