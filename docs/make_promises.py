@@ -200,7 +200,7 @@ def page() -> str:
         link = promise.name.lower().replace(" ", "-")
         lines.append(f"| [{promise.name}](#{link}) | {len(promise.tests)} | {' | '.join(tried)} |")
     versions = ", ".join(f"{name} {version}" for name, version in soak["versions"].items())
-    lines += ["", f"Last long run: {soak['date']}, {versions}.", ""]
+    lines += ["", f"Last long run: {soak['date']}, {versions}. {soak.get('note', '')}".rstrip(), ""]
     for promise in PROMISES:
         lines += _section(promise, soak)
     return "\n".join(lines).rstrip() + "\n"
