@@ -1,4 +1,4 @@
-"""Sums over normalised rows are those of the definition."""
+"""Statistics of normalised rows are those of the definition."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ def test_in_the_interpreter():
 
 
 def check(x: np.ndarray, given: torch.Tensor) -> None:
-    expected = np.zeros(x.shape[1], np.int64)
+    columns = x.shape[1]
+    expected = np.zeros(columns, np.int64)
     reference.unit_sums(x, expected)
     sums, bad = kernels.unit_sums(given, 8)
     assert sums.tolist() == expected.tolist() and int(bad) == len(x)
+    centre = np.random.default_rng(columns).integers(-(2**16), 2**16, columns).astype(np.int32)
+    counts, squares = np.zeros(64, np.int64), np.zeros(columns, np.int64)
+    reference.unit_spread(x, centre, counts, squares)
+    spread = kernels.unit_spread(given, 8, tensor(centre, DEVICE))
+    assert [values.tolist() for values in spread] == [counts.tolist(), squares.tolist()]
 
 
 @runs

@@ -87,6 +87,10 @@ def unit_sums(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def unit_spread(x: Tensor, centre: Tensor) -> tuple[Tensor, Tensor]:
     """Count the bit lengths of |entry - centre|, `[64]`, and add up their squares by column, in units of 2^-16."""
+    kernels = triton_kernels("quantisation_triton", x.device) if x.numel() else None
+    if kernels is not None:
+        spread: tuple[Tensor, Tensor] = kernels.unit_spread(x, _SUM_EXPONENT, centre)
+        return spread
     counts = torch.zeros(64, dtype=torch.int64, device=x.device)
     squares = torch.zeros(x.shape[1], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(*x.shape):

@@ -1,4 +1,4 @@
-"""Sums over L2-normalised rows in two Triton kernels: a factor for each row, then the sums of the columns."""
+"""Statistics of L2-normalised rows in two Triton kernels: a factor for each row, then sums over columns."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from lsprune.kernels.gpu.launch_triton import launch
 MAX_COLUMNS = 256  # of a row that stays in registers; wider rows are read several times, from cache
 PROGRAMS = 1056  # that share out the rows of a column block, at most: eight for each multiprocessor of a large device
 _VALUES = 4096  # entries that a program reads at a time, about
+_BIT_LENGTHS = 32  # bins of a histogram; entries away from their centre have at most 18 bits, the last bin is not used
 
 
 @triton.jit
@@ -79,20 +80,72 @@ def _sum_kernel(x, stride, rows, columns, share, factors, sums, ROWS: tl.constex
     tl.atomic_add(sums + column, total, mask=column < columns)
 
 
+@triton.jit(do_not_specialize=["rows", "columns", "share"])
+def _spread_kernel(
+    x, stride, rows, columns, share, factors, centre, squares, counts,
+    ROWS: tl.constexpr, SIZE: tl.constexpr, BINS: tl.constexpr,
+):  # fmt: skip
+    """Add up the squares of |scaled entry - centre| by column, and count their bit lengths, for a share of the rows."""
+    column = tl.program_id(1) * SIZE + tl.arange(0, SIZE)
+    middle = tl.load(centre + column, mask=column < columns, other=0)
+    start = tl.program_id(0) * share
+    stop = tl.minimum(start + share, rows)
+    total = tl.zeros((SIZE,), tl.int64)
+    found = tl.zeros((BINS,), tl.int32)
+    while start < stop:  # the interpreter has no range over tensors
+        row = start + tl.arange(0, ROWS)
+        inside = (row < stop)[:, None] & (column < columns)[None, :]
+        part = tl.load(x + row.to(tl.int64)[:, None] * stride + column[None, :], mask=inside, other=0.0).to(tl.float32)
+        factor = tl.load(factors + row, mask=row < stop, other=0.0)
+        away = tl.abs((part * factor[:, None]).to(tl.int32) - middle[None, :])
+        away = tl.where(inside, away, 0)
+        total += tl.sum(away.to(tl.int64) * away, axis=0)
+        length = (away.to(tl.float32).to(tl.int32, bitcast=True) >> 23) - 126  # exact: away is below 2^24
+        length = tl.where(inside, tl.maximum(length, 0), BINS - 1)
+        found += tl.histogram(tl.reshape(length, [ROWS * SIZE]), BINS)
+        start += ROWS
+    tl.atomic_add(squares + column, total, mask=column < columns)
+    place = tl.arange(0, BINS)
+    tl.atomic_add(counts + place, found.to(tl.int64), mask=place < BINS - 1)
+
+
 def unit_sums(x: Tensor, exponent: int) -> tuple[Tensor, Tensor]:
     """Return what `kernels.gpu.quantisation.unit_sums` returns; the exponent is that of its units."""
-    if x.stride(1) != 1:
-        x = x.contiguous()
+    x = x if x.stride(1) == 1 else x.contiguous()
     rows, columns = x.shape
-    size = min(max(1 << (columns - 1).bit_length(), 32), MAX_COLUMNS)
-    blocks, tile = -(-columns // size), max(min(_VALUES // size, 64), 16)
-    factors = torch.empty(rows, dtype=torch.float32, device=x.device)
     counts = torch.zeros(columns + 1, dtype=torch.int64, device=x.device)
     sums, bad = counts[:columns], counts[columns:]
-    arguments = (x, x.stride(0), rows, columns, exponent, factors, bad)
-    launch(_factor_kernel, (-(-rows // tile),), arguments, (tile, size, blocks))
-    share = -(-rows // (tile * PROGRAMS)) * tile
-    launch(
-        _sum_kernel, (-(-rows // share), blocks), (x, x.stride(0), rows, columns, share, factors, sums), (tile, size)
-    )
+    factors, (grid, share, tile, size) = _row_factors(x, exponent, bad), _shares(rows, columns)
+    launch(_sum_kernel, grid, (x, x.stride(0), rows, columns, share, factors, sums), (tile, size))
     return sums, rows - bad[0]
+
+
+def unit_spread(x: Tensor, exponent: int, centre: Tensor) -> tuple[Tensor, Tensor]:
+    """Return what `kernels.gpu.quantisation.unit_spread` returns; the exponent is that of its units."""
+    x = x if x.stride(1) == 1 else x.contiguous()
+    rows, columns = x.shape
+    work = torch.zeros(65 + columns, dtype=torch.int64, device=x.device)  # one launch for all
+    counts, bad, squares = work[:64], work[64:65], work[65:]
+    factors, (grid, share, tile, size) = _row_factors(x, exponent, bad), _shares(rows, columns)
+    arguments = (x, x.stride(0), rows, columns, share, factors, centre, squares, counts)
+    launch(_spread_kernel, grid, arguments, (tile, size, _BIT_LENGTHS))
+    return counts, squares
+
+
+def _row_factors(x: Tensor, exponent: int, bad: Tensor) -> Tensor:
+    """Return what to multiply the entries of each row by; tell in `bad` how far from the end the first bad row is."""
+    rows, columns = x.shape
+    _, _, tile, size = _shares(rows, columns)
+    factors = torch.empty(rows, dtype=torch.float32, device=x.device)
+    arguments = (x, x.stride(0), rows, columns, exponent, factors, bad)
+    launch(_factor_kernel, (-(-rows // tile),), arguments, (tile, size, -(-columns // size)))
+    return factors
+
+
+def _shares(rows: int, columns: int) -> tuple[tuple[int, int], int, int, int]:
+    """Return the grid, the rows of each program's share, and the rows and columns that it reads at a time."""
+    size = min(max(1 << (columns - 1).bit_length(), 32), MAX_COLUMNS)
+    blocks, tile = -(-columns // size), max(min(_VALUES // size, 64), 16)
+    programs = max(PROGRAMS // blocks, 1)
+    share = -(-rows // (tile * programs)) * tile
+    return (-(-rows // share), blocks), share, tile, size
