@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -46,12 +47,18 @@ def find(data: Any) -> Adapter:
     raise GraphError(f"cannot prune {_describe(data)}; accepted are {ACCEPTED}{registered}")
 
 
-def _ours(data: Any) -> Iterator[type[Adapter]]:
-    """Iterate over our adapters that may fit; a list is one of a kind that its first entry is of."""
+def _ours(data: Any) -> tuple[type[Adapter], ...]:
+    """Return our adapters that may fit; a list is one of a kind that its first entry is of."""
     first = data[0] if isinstance(data, (list, tuple)) and data else data
-    packages = libraries(first)
-    for module in dict.fromkeys(module for package, module in _MODULES.items() if package in packages):
-        yield from import_module(f"lsprune.adapters.{module}").kinds()
+    return _adapters_for(type(first), "torch_geometric" in sys.modules)
+
+
+@lru_cache(maxsize=256)
+def _adapters_for(kind: type, pyg: bool) -> tuple[type[Adapter], ...]:
+    """Return our adapters for objects of a class; `pyg` says whether PyG is imported, without which it has none."""
+    packages = {base.__module__.partition(".")[0] for base in kind.__mro__}
+    modules = dict.fromkeys(module for package, module in _MODULES.items() if package in packages)
+    return tuple(adapter for module in modules for adapter in import_module(f"lsprune.adapters.{module}").kinds())
 
 
 def _describe(data: Any) -> str:

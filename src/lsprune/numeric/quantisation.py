@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from operator import mul
 from threading import Lock
 
 import numpy as np
@@ -97,7 +98,7 @@ def adjusted(scales: Mapping[str, Scale], *, unit: bool) -> dict[str, Scale]:
 
 def _balanced(scales: Mapping[str, Scale]) -> dict[str, Scale]:
     """Return scales with shifts that bring the rows of all parts to about the same length."""
-    energy = {role: sum(value * value for value in scale.spread).bit_length() for role, scale in scales.items()}
+    energy = {role: sum(map(mul, scale.spread, scale.spread)).bit_length() for role, scale in scales.items()}
     most = max(energy.values())
     return {role: replace(scale, shift=(most - energy[role] + 1) // 2) for role, scale in scales.items()}
 

@@ -226,7 +226,7 @@ class FittedLSP(PerOwner):
         """Return what the hash family may look at; see `view_of`."""
         learned = None if self.learned is None else self.learned.array
         view = view_of(self.options, self.scales, learned, graph, owned, steps, runtime, **more)
-        return dataclasses.replace(view, weights_learned=self._weights_array)
+        return view if self.weights_learned is None else dataclasses.replace(view, weights_learned=self._weights_array)
 
     def key_source(self, graph: Graph, owned: Owned, runtime: Runtime) -> KeySource:
         """Return keys from the hash family, with weights added; tables of a graph are made when first needed."""

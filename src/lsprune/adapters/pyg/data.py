@@ -63,7 +63,7 @@ class DataAdapter(Adapter):
             if (ptr := _offsets(data._store)) is not None:
                 number_nodes(out._store, out._slice_dict, np.diff(ptr))
             return out
-        if node_count(data._store) is None:
+        if "adj_t" not in data._store and node_count(data._store) is None:
             # Without edges at its last nodes, PyG would count fewer nodes.
             edges = data.edge_index
             out.num_nodes = int(edges.max()) + 1 if edges.numel() else 0

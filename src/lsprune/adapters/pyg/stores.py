@@ -56,7 +56,8 @@ _WITHOUT_LENGTH = (str, bytes, int, float, type(None))
 
 def connectivity(store: Store) -> str:
     """Return `"edge_index"` or `"adj_t"`, whichever holds the edges of the store."""
-    names = [key for key in _CONNECTIVITY if key in store]
+    present = store._mapping  # `in` on the store itself raises and catches an error for each name that is not there
+    names = [key for key in _CONNECTIVITY if key in present]
     if len(names) > 1:
         raise GraphError(f"the edges are held twice, in {' and '.join(names)}; delete one of them before pruning")
     if not names or names[0] == "adj":
@@ -231,10 +232,9 @@ def keep_edges(
     if kept.e_id:
         positions = mask.positions if isinstance(mask, DeviceMask) else torch.from_numpy(np.flatnonzero(mask))
         new["e_id"] = positions.to(store[key].device)
-    before = edge_count(store)
     for name, value in new.items():
         store[name] = value
-    if edge_count(store) < before:
+    if edge_count(store) < mask.shape[0]:
         mark_pruned(store)
 
 

@@ -21,12 +21,17 @@ def launch(
 ) -> None:
     """Launch a kernel whose parameters are these tensors and numbers, a tensor first, and then these constants."""
     device = arguments[0].get_device()
-    passed = [value if type(value) is int else value.data_ptr() for value in arguments]
-    kinds = [
-        value.dtype if type(value) is not int else "one" if value == 1 else value.bit_length() > 31
-        for value in arguments
-    ]
-    key = (id(kernel), device, num_warps, constants, *kinds, *[value & 15 == 0 for value in passed])
+    passed: list[int] = []
+    kinds: list[Any] = []
+    for value in arguments:
+        if type(value) is int:
+            passed.append(value)
+            kinds.append("one" if value == 1 else value.bit_length() > 31)
+        else:
+            passed.append(value.data_ptr())
+            kinds.append(value.dtype)
+        kinds.append(passed[-1] & 15 == 0)
+    key = (id(kernel), device, num_warps, constants, *kinds)
     compiled = _compiled.get(key)
     if compiled is not None:
         stream = torch._C._cuda_getCurrentRawStream(device)
