@@ -19,7 +19,7 @@ import lsprune
 ROOT = Path(__file__).resolve().parents[1]
 
 
-PACKAGED = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md")
+PACKAGED = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md")
 
 
 def copied_sources(copy: Path) -> Path:
