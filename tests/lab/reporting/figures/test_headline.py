@@ -54,9 +54,7 @@ def test_every_line_has_its_label_beside_it_in_its_colour(headline):
 
 
 def test_it_says_what_was_run_and_has_the_same_bytes_every_time(headline):
-    assert (
-        "(GAT with skip connections, means of 3 runs, 95 % intervals)" in draw_headline(headline).get_supxlabel()
-    )
+    assert "(GAT with skip connections, means of 3 runs, 95 % intervals)" in draw_headline(headline).get_supxlabel()
     assert to_svg(draw_headline(headline)) == to_svg(draw_headline(headline))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZE_INCHES = (9.0, 3.3)  # about as wide as the text of a README, so that letters are as large as those of the text
-LABEL_INCHES = 1.8  # of the first axes: room for labels
+LABEL_INCHES = 1.95  # of the first axes: room for labels
 LABEL_GAP = 0.085  # between the middles of labels, as a share of the height of the axes
 FONT_POINTS = 10.0
 OURS = PrintStyle(LSP_COLOURS[0], 2.6, "o", 7.0, zorder=4)
