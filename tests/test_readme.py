@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import runpy
 import tomllib
-from collections.abc import Callable
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,18 @@ def test_the_page_of_options_runs(data, labelled, tmp_path, monkeypatch):
     assert names["dataset"].num_edges == round(0.5 * data.num_edges)
 
 
+def test_the_page_has_every_option():
+    rows = "\n".join(
+        re.findall(r"^\| (.+?) \|", (ROOT / "docs" / "options.md").read_text(encoding="utf8"), re.MULTILINE)
+    )
+    named = set(re.findall(r"`(\w+)=", rows))
+    options = {field.name for field in fields(lsprune.LSP)} | set(signature(lsprune.prune).parameters) - {
+        "data",
+        "pruner",
+    }
+    assert named == options
+
+
 def test_options_named_on_the_page_exist():
     """Every call in the tables of docs/options.md makes a pruner's option or a weight."""
     text = (ROOT / "docs" / "options.md").read_text(encoding="utf8")
@@ -151,7 +164,7 @@ def test_the_picture_is_that_of_the_results():
 
 
 @pytest.fixture
-def long_description(monkeypatch) -> Callable[[], str]:
+def long_description(monkeypatch) -> str:
     """Run setup.py with another `setup`, and return what it says."""
     said: dict[str, str] = {}
     monkeypatch.setattr("setuptools.setup", lambda **options: said.update(options))
