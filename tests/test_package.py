@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import email
 import os
 import re
 import shutil
@@ -19,7 +20,16 @@ import lsprune
 ROOT = Path(__file__).resolve().parents[1]
 
 
-PACKAGED = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "SECURITY.md")
+PACKAGED = (
+    "pyproject.toml",
+    "setup.py",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "SECURITY.md",
+)
 
 
 def copied_sources(copy: Path) -> Path:
@@ -38,6 +48,15 @@ def test_the_wheel_builds_and_works(tmp_path):
     assert lsprune.__version__ in wheel.name
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
+        (metadata,) = (archive.read(name).decode() for name in names if name.endswith("/METADATA"))
+    fields = email.message_from_string(metadata)
+    assert fields["Version"] == lsprune.__version__ and fields["Author"] == "The lsprune developers"
+    assert "Programming Language :: Python :: 3.13" in fields.get_all("Classifier")
+    assert not [one for one in fields.get_all("Classifier") if one.startswith("License")]  # it is a field of its own
+    assert fields["License-Expression"] == "Apache-2.0"
+    assert {url.partition(", ")[0] for url in fields.get_all("Project-URL")} >= {"Repository", "Changelog"}
+    assert fields["Description-Content-Type"] == "text/markdown"
+    assert "](docs/" not in fields.get_payload() and "](https://" in fields.get_payload()  # see setup.py
     assert "lsprune/py.typed" in names
     assert "lsprune/kernels/cpu/choose.py" in names
     assert not [name for name in names if name.startswith("tests")]
@@ -54,6 +73,26 @@ def test_the_wheel_builds_and_works(tmp_path):
     assert (
         subprocess.run(module, capture_output=True, text=True, check=True).stdout == f"lsprune {lsprune.__version__}\n"
     )
+
+
+def test_one_version_and_one_date_everywhere():
+    citation = dict(re.findall(r"^([\w-]+): \"?([^\"\n]*)\"?$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE))
+    assert citation["version"] == lsprune.__version__
+    releases = re.findall(r"^## (\S+)(?: \((.+)\))?$", (ROOT / "CHANGELOG.md").read_text(encoding="utf8"), re.MULTILINE)
+    assert releases[0] == ("Unreleased", "")
+    assert releases[1] == (lsprune.__version__, citation["date-released"])
+    assert (ROOT / "tests" / "released_masks" / f"{lsprune.__version__}.json").is_file()
+
+
+def test_the_package_says_what_the_citation_and_the_documentation_say():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf8")
+    assert [f'- name: "{author["name"]}"' in citation for author in project["authors"]] == [True]
+    assert f'repository-code: "{project["urls"]["Repository"]}"' in citation
+    assert project["urls"]["Paper"] in (ROOT / "README.md").read_text(encoding="utf8")
+    prefix = "Programming Language :: Python :: "
+    minors = [one.removeprefix(prefix) for one in project["classifiers"] if one.startswith(f"{prefix}3.")]
+    assert minors == ["3.11", "3.12", "3.13"] and project["requires-python"] == f">={minors[0]}"
 
 
 def test_builds_in_other_folders_with_other_modes_times_and_umask_have_the_same_bytes(tmp_path):
@@ -150,6 +189,6 @@ def test_the_lowest_versions_are_those_that_the_package_asks_for():
 
 
 def test_the_version_is_written_in_one_place():
-    assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
+    assert 'dynamic = ["version", ' in (ROOT / "pyproject.toml").read_text()
     assert lsprune.__version__ in (ROOT / "CHANGELOG.md").read_text()
     assert lsprune.__version__ in (ROOT / "CITATION.cff").read_text()

@@ -1,3 +1,3 @@
 """The version, in a file that the build can read without importing anything."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

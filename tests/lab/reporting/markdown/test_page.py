@@ -100,6 +100,23 @@ def test_where_lsp_does_not_help_is_said_in_words(results):
     assert "against local-random 14 better, 2 unclear, 2 worse" in text
 
 
+def test_the_picture_of_the_readme_comes_first_if_it_has_runs(results):
+    assert "results/accuracy.svg" not in make_page(results).images
+    methods = ("unpruned", "no-edges", "random", "local-random", "lsp-auto-labels")
+    records = [
+        record
+        for name in ("computers", "github", "cora")
+        for record in comparison(dataset=name, study="choose", methods=methods)
+    ]
+    for record in records:
+        record["run"]["model"] = "node-gat-skip"
+    save(records, results / "choose.jsonl")
+    page = make_page(results)
+    assert page.images["results/accuracy.svg"].startswith(b"<?xml")
+    shown = part(page.text, "## In one picture", "## Summary")
+    assert "](results/accuracy.svg)" in shown and "*LSP.auto* is lsp-auto-labels of the study choose" in shown
+
+
 def test_nowhere_is_said_too(tmp_path):
     save(comparison(), tmp_path / "compare.jsonl")
     assert "- nowhere in these results" in make_page(tmp_path).text

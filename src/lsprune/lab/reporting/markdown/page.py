@@ -13,6 +13,8 @@ from lsprune.files.atomic_write import atomic_write
 from lsprune.lab.reporting.comparison import Comparison, StudyResults, read_studies
 from lsprune.lab.reporting.figures import files as figure_files
 from lsprune.lab.reporting.figures.curves import draw_curves
+from lsprune.lab.reporting.figures.headline import draw_headline
+from lsprune.lab.reporting.headline import find_headline
 from lsprune.lab.reporting.markdown.acceleration_page import acceleration_page
 from lsprune.lab.reporting.markdown.summary import (
     best_lossless_table,
@@ -42,6 +44,7 @@ from lsprune.lab.reporting.markdown.topic_tables import (
 )
 from lsprune.lab.reporting.method_styles import AUTO_METHODS, UPPER_BOUND
 
+HEADLINE = "results/accuracy.svg"  # the README shows it, too
 COMPARED = "compare"  # files of this name, or of one that begins with it and a hyphen, are compared in full
 MIN_SUMMARY_SHARES = 3  # that a dataset is run at, to be in the summary
 AUTO = f"""\
@@ -132,11 +135,25 @@ def make_page(results: Path, link: str = "../results") -> Page:
         "# Results",
         f"Made from [the lines of every run]({link}) by `lsprune study page`: do not edit.",
         *([notes.read_text(encoding="utf8").strip()] if notes.exists() else []),
+        *_headline(studies, images),
         *(_compared(compared, images) if compared else ["The comparison of all methods has not been run yet."]),
         *(["## Do two samples keep the same edges?", *_overlaps(overlaps, images)] if overlaps else []),
         *(["## Single studies", *_single_studies(single, images, _readme(results, link))] if single else []),
     ]
     return Page("\n\n".join(part for part in parts if part) + "\n", images)
+
+
+def _headline(studies: Sequence[StudyResults], images: dict[str, bytes]) -> Iterator[str]:
+    """Yield the picture that the README shows, if there are runs for it."""
+    headline = find_headline(studies)
+    if headline:
+        images[HEADLINE] = figure_files.to_svg(draw_headline(headline))
+        yield "## In one picture"
+        yield f"![Test accuracy against the share of edges kept, on three graphs]({HEADLINE})"
+        yield (
+            f"*{escape(headline.source.label)}* is {escape(headline.source.method)} of the study "
+            f"{escape(headline.source.study)}. The lines end at the whole graph, where nothing is pruned."
+        )
 
 
 def _is_compared(study: StudyResults) -> bool:
