@@ -1,6 +1,7 @@
 """Print what the study `choose` says: gains over k random neighbours by graph, and what choosing costs.
 
     python results/choose_figures.py results/choose.jsonl
+    python results/choose_figures.py results/choose.jsonl --table 0.1    # the table of docs/choosing.md
 
 A graph counts where edges matter (all edges are ahead of none by two points) and a node can keep one edge on average.
 """
@@ -25,6 +26,9 @@ MEAN_DEGREES = {  # edges a node, of the datasets of the study
 }  # fmt: skip
 EDGES_MATTER, HALF_POINT = 0.02, 0.005
 BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
+
+MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT"}
+TABLE = ("choose", "lsp-auto", "jaccard")
 
 Cells = dict[tuple[str, float | None], dict[int, float]]  # test metric by method, share and seed
 
@@ -84,6 +88,30 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
     return out
 
 
+def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
+    """Return a Markdown table of one share: a row for each graph and model, those that count first."""
+    cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
+    for line in lines:
+        run = line["run"]
+        cells[run["dataset"], run["model"]][run["method"], run["keep"]][run["seed"]] = line["test"]
+    rows = []
+    for (dataset, model), runs in cells.items():
+        base, whole, none = runs.get((BASELINE, share)), runs.get((ALL, None)), runs.get((NONE, None))
+        if model not in MODELS or not base or not whole or not none or ("choose", share) not in runs:
+            continue
+        levels = [fmean(values.values()) for values in (whole, none, base)]
+        counts = levels[0] - levels[1] >= EDGES_MATTER and share * MEAN_DEGREES[dataset] >= 1
+        gains = [paired_difference(runs[method, share], base) for method in TABLE]
+        texts = [f"{100 * gain.difference:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]" for gain in gains]
+        texts = [text.replace("-", "\N{MINUS SIGN}") for text in texts]
+        numbers = [f"{level:.3f}" for level in levels]
+        name = f"{dataset} (does not count)" if not counts else dataset
+        rows.append((not counts, dataset, model, [name, MODELS[model], *numbers, *texts]))
+    head = ["graph", "model", "all edges", "none", "k random", "`choose`", "`LSP.auto`", "Jaccard"]
+    body = [row for *_, row in sorted(rows)]
+    return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]
+
+
 def _cost(seconds: Mapping[str, list[float]]) -> float | None:
     if not seconds["choose"] or not seconds["train"]:
         return None
@@ -94,6 +122,12 @@ def _percent(costs: Mapping[str, float]) -> list[str]:
     return [f"   {name:20} {100 * cost:.0f} %" for name, cost in sorted(costs.items())]
 
 
+def main(arguments: list[str]) -> None:
+    """Print the report on the files, or the table of a share."""
+    files, _, share = " ".join(arguments).partition("--table")
+    records = [json.loads(text) for path in files.split() for text in Path(path).read_text("utf-8").splitlines()]
+    print("\n".join(table(records, float(share)) if share else figures(records)))
+
+
 if __name__ == "__main__":
-    records = [json.loads(text) for path in sys.argv[1:] for text in Path(path).read_text("utf-8").splitlines()]
-    print("\n".join(figures(records)))
+    main(sys.argv[1:])
