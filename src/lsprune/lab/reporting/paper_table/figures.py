@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lsprune.lab.reporting.paper import TIME
-from lsprune.lab.studies import study_files
-from lsprune.lab.studies.study import Part
+
+if TYPE_CHECKING:
+    from lsprune.lab.studies.study import Part
 
 VARIANCE_STUDY = "neighbourhood-variance"
 GITHUB = (
@@ -70,6 +72,8 @@ class Panel:
     @cached_property
     def part(self) -> Part:
         """The part of the study that is about this plot."""
+        from lsprune.lab.studies import study_files  # which imports the rules of result lines from here
+
         return next(part for part in study_files.read(self.study).parts if part.dataset == self.dataset)
 
     @property
