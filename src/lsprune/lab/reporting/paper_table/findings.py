@@ -42,14 +42,14 @@ def _against_random(entry: Entry) -> Iterator[Finding]:
     """Yield a finding if the published presets are not better than random where the paper has them better."""
     compared = [order for order in entry.orders if order.line in LSP_LINES]
     lost = [order for order in compared if not order.kept]
-    if len(compared) < MIN_ORDERS or len(lost) <= HALF * len(compared):
+    if entry.verdict.word != "not reproduced" or len(compared) < MIN_ORDERS or len(lost) <= HALF * len(compared):
         return
     error = entry.panel.metric == "mae"
     yield Finding(
         f"On {entry.panel.title} the published presets lie {'above' if error else 'below'} random.",
         f"The paper has {' and '.join(_lines(compared))} {'below' if error else 'above'} random; our runs have them on "
         f"the other side at {len(lost)} of {len(compared)} points. There the lines are {_gaps(entry, lost, 'ours')} "
-        f"apart in our runs and {_gaps(entry, lost, 'paper')} in the paper.",
+        f"apart in our runs ({'; '.join(entry.conditions)}) and {_gaps(entry, lost, 'paper')} in the paper.",
     )
 
 
@@ -122,5 +122,6 @@ def _missing(entries: Sequence[Entry]) -> Iterator[Finding]:
     names = {panel.dataset: panel.title.split(",")[0] for panel in missing}
     listed = [names[name] + (f" ({count} plots)" if count > 1 else "") for name, count in counts.items()]
     yield Finding(
-        "Not everything has been run.", f"{len(missing)} of {len(entries)} plots are missing: {', '.join(listed)}."
+        "Not everything has been run.",
+        f"{len(missing)} of {len(entries)} plots have no runs, or runs too short to judge: {', '.join(listed)}.",
     )

@@ -9,6 +9,7 @@
   of the values agree.
 - Partly: all else. Where training was short or a part of the dataset is rebuilt, values do not count, and a figure is
   at most partly reproduced.
+- Not run: no run of it, or training so short that it contradicts the paper without meaning much.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from lsprune.lab.studies.methods import BASIC, UNPRUNED
 Word = Literal["reproduced", "partly", "not reproduced", "not run", "cannot be run here"]
 MOST, HALF = 0.8, 0.5
 MIN_ORDERS = 3  # with fewer, the values decide, if there are any that count
+TOO_SHORT = "only with short training, which does not show the paper's order"
 NOTHING_COUNTS = "training was short, and there is no line of LSP beside random"
 ABSOLUTE = {"accuracy": 0.01, "micro-f1": 0.01, TIME: 0.1}  # how far values may be apart
 RELATIVE = {"mae": 0.1, "variance": 0.1}  # the same, of the paper's value
@@ -122,7 +124,10 @@ def verdict(metric: str, points: Sequence[Point], lines: Iterable[str], *, reaso
     if not (values.total or kept.total):
         return Verdict("not run", reason=NOTHING_COUNTS)
     complete = len(counted) == len(points) and {*lines} <= {point.line for point in points}
-    return Verdict(_word(values, kept, complete), values, kept)
+    word = _word(values, kept, complete)
+    if word == "not reproduced" and any(point.setting.short for point in points):
+        return Verdict("not run", values, kept, TOO_SHORT)
+    return Verdict(word, values, kept)
 
 
 def _word(values: Count, kept: Count, complete: bool) -> Word:
