@@ -21,6 +21,8 @@ def test_the_page_has_every_figure_and_the_notes(tmp_path):
             assert f"$ {panel.command}\n" in text
     for title in ("Figure 1:", "Figure 2:", "Figures 4b and 8:", "Table 1:", "Table 2:"):
         assert f"### {title}" in text
+    order = [int(number) for number in re.findall(r"^### Figures? (\d)", text, re.MULTILINE)]
+    assert order == sorted(order)
     assert text.endswith("## Remarks\n\nMine.\n")
     assert "| 3 | [Cora](#cora-accuracy) | **reproduced** |" in text
     assert set(re.findall(r"\(#(.+?)\)", text)) == set(re.findall(r'<a id="(.+?)"', text))

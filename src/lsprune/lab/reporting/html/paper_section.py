@@ -12,6 +12,7 @@ from lsprune.lab.reporting.paper_table.cells import (
     SUMMARY_HEADS,
     Cells,
     because,
+    figure_order,
     fixed_anchor,
     heading,
     remarks,
@@ -31,6 +32,8 @@ PREFIX = "paper-"  # of ids, so that they differ from those of the other section
 def paper_section(studies: Sequence[StudyResults]) -> Data | None:
     """Return the section; None if no run is of a figure of the paper."""
     made = paper_table(studies)
+    figures = [(figure_order(fixed.about.figure), _fixed(fixed)) for fixed in made.fixed]
+    figures += [(figure_order(entry.panel.figure), _plot(entry, time)) for entry, time in made.plots]
     if not any(entry.points for entry in made.entries):
         return None
     return {
@@ -39,7 +42,7 @@ def paper_section(studies: Sequence[StudyResults]) -> Data | None:
         "rows": [{"anchor": PREFIX + row.anchor, "cells": row.cells} for row in summary(made)],
         "rule": rule_lines(),
         "notes": [MEASURE, READING],
-        "figures": [*map(_fixed, made.fixed), *(_plot(entry, time) for entry, time in made.plots)],
+        "figures": [figure for _, figure in sorted(figures, key=lambda figure: figure[0])],
     }
 
 

@@ -14,6 +14,7 @@ from lsprune.lab.reporting.paper_table.cells import (
     SUMMARY_HEADS,
     Cells,
     because,
+    figure_order,
     fixed_anchor,
     heading,
     remarks,
@@ -77,10 +78,11 @@ def _bold(word: str) -> str:
 
 
 def _details(made: PaperTable) -> Iterator[str]:
-    for fixed in made.fixed:
-        yield from _fixed(fixed)
-    for entry, time in made.plots:
-        yield from _plot(entry, time)
+    """Yield the figures in the order of their numbers, then the tables."""
+    parts = [(figure_order(fixed.about.figure), _fixed(fixed)) for fixed in made.fixed]
+    parts += [(figure_order(entry.panel.figure), _plot(entry, time)) for entry, time in made.plots]
+    for _, part in sorted(parts, key=lambda part: part[0]):  # stable: plots stay in their order
+        yield from part
 
 
 def _fixed(fixed: FixedTable) -> Iterator[str]:

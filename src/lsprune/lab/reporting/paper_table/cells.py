@@ -49,9 +49,18 @@ class SummaryRow:
 
 def summary(made: PaperTable) -> list[SummaryRow]:
     """Return a row for each figure and table, in the order of their numbers."""
-    rows = [(_number(fixed.about.figure), _fixed_row(fixed)) for fixed in made.fixed]
-    rows += [(_number(entry.panel.figure), _plot_row(entry, time)) for entry, time in made.plots]
+    rows = [(figure_order(fixed.about.figure), _fixed_row(fixed)) for fixed in made.fixed]
+    rows += [(figure_order(entry.panel.figure), _plot_row(entry, time)) for entry, time in made.plots]
     return [row for _, row in sorted(rows, key=lambda row: row[0])]  # stable: plots stay in their order
+
+
+def figure_order(figure: str) -> tuple[bool, int]:
+    """Return what figures and then tables are ordered by.
+
+    >>> figure_order("4b and 8"), figure_order("Table 1")
+    ((False, 4), (True, 1))
+    """
+    return figure.startswith("Table"), int("".join(filter(str.isdecimal, figure.split(" and ")[0])))
 
 
 def rule_lines() -> list[str]:
@@ -123,8 +132,8 @@ def time_table(time: Entry) -> Cells:
 def number(metric: str, value: float) -> str:
     """Return a value as the tables show it.
 
-    >>> number("accuracy", 0.8), number("mae", 0.02345), number("variance", 18103.4)
-    ('0.800', '0.0235', '18,103')
+    >>> number("accuracy", 0.8), number("mae", 0.0234), number("variance", 18103.4)
+    ('0.800', '0.0234', '18,103')
     """
     if metric in ("accuracy", "micro-f1"):
         return f"{value:.3f}"
@@ -147,11 +156,6 @@ def remarks(entry: Entry) -> list[str]:
     if entry.panel.differs:
         lines.append(f"Our data differ: {entry.panel.differs}.")
     return lines
-
-
-def _number(figure: str) -> tuple[bool, int]:
-    """Return what figures and then tables are ordered by."""
-    return figure.startswith("Table"), int("".join(filter(str.isdecimal, figure.split(" and ")[0])))
 
 
 def _fixed_row(fixed: FixedTable) -> SummaryRow:
