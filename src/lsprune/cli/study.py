@@ -173,10 +173,10 @@ def study_status(name: StudyName, selection: Selection, out: Out = Path("results
 @study_app.command("page", cls=Command)
 def study_page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="Folder of the page results.md and of its figures.")] = Path("docs"),
+    out: Annotated[Path, typer.Option(help="Folder of the pages and of their figures.")] = Path("docs"),
     as_json: Json = False,
 ) -> None:
-    """Make a page of tables and figures from all results, and one of acceleration.
+    """Make pages from all results: results.md, acceleration.md, and paper.md with the paper's figures beside ours.
 
     Example: lsprune study page --results results --out docs
     """

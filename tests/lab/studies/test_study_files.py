@@ -13,12 +13,13 @@ from lsprune.lab.studies.study import Part, Study
 from lsprune.lab.studies.study_files import names, read
 
 PAPER = {"cora", "citeseer", "pubmed", "ppi", "github", "zinc", "qm9", "synthetic", "neighbourhood-variance"}
+SHORT = "paper-short"  # some points of the paper's figures, with the methods of these figures alone
 COMPARED = {"compare", "compare-graphs", "compare-points", "compare-seeds", "compare-synthetic"}
 
 
 def test_every_study_reads_and_has_what_it_needs():
-    assert set(names()) == PAPER | {"choose", "computers", "consistency", "cs", "demo", "hetero", *COMPARED}
-    for name in names():
+    assert set(names()) == PAPER | {"choose", "computers", "consistency", "cs", "demo", "hetero", SHORT, *COMPARED}
+    for name in set(names()) - {SHORT}:
         study = read(name)
         assert study.name == name
         assert study.seeds >= {"demo": 2, "compare-graphs": 3, "compare-synthetic": 3, "choose": 3}.get(name, 5)
@@ -34,6 +35,15 @@ def test_every_study_reads_and_has_what_it_needs():
         assert len(set(keys)) == len(keys)
     assert len(read("qm9").parts[0].targets) == 12
     assert [part.dataset for part in read("neighbourhood-variance").parts] == ["cora", "citeseer", "pubmed"]
+
+
+def test_the_short_study_has_the_methods_of_the_papers_figures_and_all_targets():
+    ppi, qm9 = read(SHORT).parts
+    theirs = {"unpruned", "random", "lsp-projection-published", "lsp-threshold-published"}
+    assert {method.name for method in ppi.methods} == theirs | {"basic", "lsp-projection"}
+    assert {method.name for method in qm9.methods} == theirs
+    assert qm9.targets == read("qm9").parts[0].targets
+    assert ppi.epochs < read("ppi").parts[0].epochs and qm9.epochs < read("qm9").parts[0].epochs
 
 
 def test_a_file_may_have_parts_that_share_keys(tmp_path):

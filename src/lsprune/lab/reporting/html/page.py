@@ -23,6 +23,7 @@ from lsprune.errors import MissingDependency, OptionError
 from lsprune.files.atomic_write import atomic_write
 from lsprune.lab.reporting.comparison import StudyResults, read_studies
 from lsprune.lab.reporting.html.data import page_data
+from lsprune.lab.reporting.html.paper_section import paper_section
 from lsprune.lab.reporting.method_styles import UPPER_BOUND
 from lsprune.lab.reporting.records import result_files
 
@@ -83,6 +84,7 @@ def make_report(studies: Sequence[StudyResults]) -> bytes:
         style=style,
         data=embedded(data),
         comparisons=data["comparisons"],
+        paper_section=paper_section(studies),
         upper_bound=UPPER_BOUND,
         files=[{"path": str(study.path), "runs": study.runs} for study in studies],
         version=__version__,

@@ -15,6 +15,7 @@ from lsprune.lab.reporting.figures import files as figure_files
 from lsprune.lab.reporting.figures.curves import draw_curves
 from lsprune.lab.reporting.figures.headline import draw_headline
 from lsprune.lab.reporting.headline import find_headline
+from lsprune.lab.reporting.markdown import paper_page
 from lsprune.lab.reporting.markdown.acceleration_page import acceleration_page
 from lsprune.lab.reporting.markdown.summary import (
     best_lossless_table,
@@ -102,14 +103,15 @@ class Page:
 def write_page(results: Path, out: Path) -> list[Path]:
     """Write `out/results.md` and `out/results/*.svg`; return their paths, the page last.
 
-    Measurements of time get a page of their own, `out/acceleration.md`. Everything is made before anything is written.
+    Measurements of time get a page of their own, `out/acceleration.md`, and so do the paper's figures, `out/paper.md`.
+    Everything is made before anything is written.
     """
     link = quote(Path(os.path.relpath(results, out)).as_posix())
-    page = make_page(results, link)
-    timings = [record for study in read_studies([results]) for record in study.timings]
-    text, images = acceleration_page(timings, link) or ("", {})
+    page, studies = make_page(results, link), read_studies([results])
+    text, images = acceleration_page([record for study in studies for record in study.timings], link) or ("", {})
+    pages = {"acceleration.md": text, paper_page.NAME: paper_page.paper_page(studies, results, link)}
     (out / "results").mkdir(parents=True, exist_ok=True)
-    files = {**page.images, **images, **({"acceleration.md": text.encode()} if text else {})}
+    files = {**page.images, **images, **{name: content.encode() for name, content in pages.items() if content}}
     files["results.md"] = page.text.encode()  # the page last: its figures always exist
     for name, content in files.items():
         with atomic_write(out / name) as handle:

@@ -1,0 +1,1 @@
+"""The paper figure by figure: its values beside ours, and a verdict by a stated rule."""
