@@ -15,9 +15,10 @@ from lsprune.lab.reporting.method_styles import (
     PAPER_METHODS,
     REFERENCE_LABELS,
     SIZE_METHODS,
+    PageStyle,
     group_of,
     in_order,
-    page_style,
+    page_styles,
 )
 from lsprune.lab.reporting.neighbourhood_sizes import NeighbourhoodSizes
 from lsprune.lab.reporting.recommendation import recommend
@@ -51,6 +52,7 @@ def page_data(studies: Sequence[StudyResults]) -> Data:
 def comparison_data(comparison: Comparison) -> Data:
     """Return what the page shows of one dataset and target."""
     timing = timing_of(comparison)
+    drawn = comparison.methods_to_draw() if comparison.methods else []
     records = [record for cell in comparison.cells.values() for record in cell.values()]
     fields = [field for field in FIELDS if all(field in record for record in records)]
     return {
@@ -64,8 +66,8 @@ def comparison_data(comparison: Comparison) -> Data:
             for role, label in REFERENCE_LABELS.items()
             if (name := comparison.in_role(role))
         ],
-        "methods": [_method(comparison, name, fields, timing) for name in _in_order(comparison)],
-        "drawn": comparison.methods_to_draw() if comparison.methods else [],
+        "methods": _methods(comparison, drawn, fields, timing),
+        "drawn": drawn,
         "timingProblem": timing.problem,
         "paper": _paper(comparison),
         "recommendation": _recommendation(comparison, timing),
@@ -80,12 +82,15 @@ def overlap_data(comparison: Comparison) -> Data:
         "study": comparison.study,
         "dataset": comparison.dataset,
         "metric": metric_label(comparison.metric),
-        "methods": [_method(comparison, name, ["test"], timing) for name in _in_order(comparison)],
+        "methods": _methods(comparison, comparison.methods, ["test"], timing),
     }
 
 
 def sizes_data(sizes: NeighbourhoodSizes) -> Data:
     """Return the variance of neighbourhood sizes by method, number of hops and share, and the paper's points."""
+    methods = in_order(sizes.defined[name] for name in sizes.methods)
+    first = [name for name in SIZE_METHODS if name in sizes.methods] or sizes.methods
+    styles = page_styles(methods, first)
     unpruned = {hops: variance for hops in sizes.hops if (variance := sizes.unpruned(hops)) is not None}
     return {
         "dataset": sizes.dataset,
@@ -94,13 +99,13 @@ def sizes_data(sizes: NeighbourhoodSizes) -> Data:
         "methods": [
             {
                 "name": method.name,
-                "style": page_style(method).to_dict(),
+                "style": styles[method.name].to_dict(),
                 "lines": {
                     str(hops): [[short(p.share), *spread(p.variance)] for p in sizes.points(method.name, hops)]
                     for hops in sizes.hops
                 },
             }
-            for method in in_order(sizes.defined[name] for name in sizes.methods)
+            for method in methods
         ],
         "paper": paper.variance(sizes.dataset),
     }
@@ -119,11 +124,13 @@ def side_of(records: Iterable[Record]) -> str:
     return side if side in ("in", "out") else ""
 
 
-def _in_order(comparison: Comparison) -> list[str]:
-    return [method.name for method in in_order(comparison.defined[name] for name in comparison.methods)]
+def _methods(comparison: Comparison, drawn: list[str], fields: list[str], timing: Timing) -> list[Data]:
+    methods = in_order(comparison.defined[name] for name in comparison.methods)
+    styles = page_styles(methods, drawn)
+    return [_method(comparison, name, styles[name], fields, timing) for name in styles]
 
 
-def _method(comparison: Comparison, name: str, fields: list[str], timing: Timing) -> Data:
+def _method(comparison: Comparison, name: str, style: PageStyle, fields: list[str], timing: Timing) -> Data:
     method, budgets = comparison.defined[name], comparison.budgets_of(name)
     points = [_point(comparison, name, budget, fields, timing) for budget in budgets]
     return {
@@ -131,7 +138,7 @@ def _method(comparison: Comparison, name: str, fields: list[str], timing: Timing
         "group": group_of(method),
         "side": side_of(record for budget in budgets for record in comparison.cells[name, budget].values()),
         "everyEpoch": method.every_epoch,
-        "style": page_style(method).to_dict(),
+        "style": style.to_dict(),
         "points": sorted(points, key=lambda point: point["share"]),
     }
 

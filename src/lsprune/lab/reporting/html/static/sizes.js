@@ -1,7 +1,7 @@
 // The variance of neighbourhood sizes against the share of edges kept, and the paper's figure beside ours.
 
 const HOP_STYLES = [
-  ["h0", "circle"], ["h1", "up"], ["h2", "diamond"], ["h3", "square"], ["h4", "down"], ["h7", "circle"], ["h8", "up"],
+  ["h0", "circle"], ["h1", "up"], ["h2", "diamond"], ["h3", "square"], ["h4", "down"], ["h5", "left"], ["h-random", "star"],
 ].map(([css, shape]) => ({ css, shape }));
 const PAPER_SIZE_STYLE = { css: "h-ink", shape: "circle", hollow: true, line: "dotted" };
 
