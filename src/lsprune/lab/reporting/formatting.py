@@ -6,6 +6,7 @@ import math
 
 from lsprune.lab.reporting.statistics import PairedDifference
 
+METRIC_NAMES = {"accuracy": "accuracy", "roc-auc": "ROC AUC", "micro-f1": "micro-F1", "mae": "MAE"}
 METRIC_LABELS = {
     "accuracy": "Test accuracy",
     "roc-auc": "Test ROC AUC",
@@ -13,6 +14,15 @@ METRIC_LABELS = {
     "mae": "Test MAE, lower is better",
     "overlap": "Overlap of what two samples keep",
 }
+
+
+def metric_name(metric: str) -> str:
+    """Return the name of a metric within a sentence.
+
+    >>> metric_name("mae")
+    'MAE'
+    """
+    return METRIC_NAMES.get(metric, metric)
 
 
 def metric_label(metric: str, field: str = "test") -> str:

@@ -200,7 +200,7 @@ PRINT_LINES: dict[str, str | tuple[int, tuple[float, ...]]] = {
     "short-dot": (0, (3.0, 1.5, 1.0, 1.5)),
     "short-dot-dot": (0, (3.0, 1.5, 1.0, 1.5, 1.0, 1.5)),
 }
-PRINT_WEIGHTS = {"lsp": (2.4, 6.0, 4.0), "other": (1.1, 4.5, 3.0)}  # width of lines, size of markers, order
+PRINT_WEIGHTS = {"lsp": (2.4, 6.0, 4.0), "other": (1.4, 4.5, 3.0)}  # width of lines, size of markers, order
 RANDOM_PRINT_WEIGHTS = {RANDOM: (1.8, 6.0, 3.0), LOCAL_RANDOM: (1.8, 4.5, 3.0)}
 
 
