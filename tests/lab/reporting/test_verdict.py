@@ -91,7 +91,7 @@ def test_gains_are_judged_alike_for_scores_and_errors(compared, mae):
         judge(result, PairedDifference((low + high) / 2, low, high, 0.1, 5))[0]
         for low, high in ((0.001, 0.1), (-tiny, 0.1), (-0.1, 0.1), (-0.1, -0.001))
     ]
-    assert kinds == list(KINDS[:4])
+    assert kinds == list(KINDS)[:4]
     assert judge(result, None)[0] == "unclear"
 
 

@@ -37,6 +37,16 @@ def metric_label(metric: str, field: str = "test") -> str:
     return label if field == "test" else label.replace("Test", "Validation", 1)
 
 
+def axis_label(metric: str, higher_is_better: bool, field: str = "test") -> str:
+    """Return the name of a number on an axis, and which way is better.
+
+    >>> axis_label("accuracy", True), axis_label("mae", False)
+    ('Test accuracy (higher is better ↑)', 'Test MAE (lower is better ↓)')
+    """
+    label = metric_label(metric, field).replace(", lower is better", "")
+    return f"{label} ({'higher is better ↑' if higher_is_better else 'lower is better ↓'})"
+
+
 def per_cent(share: float | None, missing: str = "") -> str:
     """Return a share in three digits.
 

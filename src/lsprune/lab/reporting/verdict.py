@@ -12,7 +12,14 @@ from lsprune.lab.reporting.recommendation import Recommendation, tolerance_text
 from lsprune.lab.reporting.records import TOLERANCE
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, PairedDifference
 
-BETTER, SAME, UNCLEAR, WORSE, UNKNOWN = KINDS = ("better", "same", "unclear", "worse", "unknown")
+BETTER, SAME, UNCLEAR, WORSE, UNKNOWN = "better", "same", "unclear", "worse", "unknown"
+KINDS = {
+    BETTER: "better",
+    SAME: "no loss",
+    UNCLEAR: "unclear",
+    WORSE: "worse",
+    UNKNOWN: "no verdict",
+}  # and their labels
 
 
 @dataclass(frozen=True)

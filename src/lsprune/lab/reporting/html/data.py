@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
 from lsprune.lab.reporting import paper
 from lsprune.lab.reporting.comparison import NO_BUDGET, Budget, Comparison, StudyResults
-from lsprune.lab.reporting.formatting import metric_label, short
+from lsprune.lab.reporting.formatting import axis_label, metric_label, short
 from lsprune.lab.reporting.html.neighbourhood import neighbourhood_data
+from lsprune.lab.reporting.method_descriptions import describe
 from lsprune.lab.reporting.method_styles import (
     GROUPS,
     PAPER_METHODS,
@@ -26,6 +27,8 @@ from lsprune.lab.reporting.records import Record
 from lsprune.lab.reporting.statistics import Estimate
 from lsprune.lab.reporting.timing import TEST, Timing, timing_of
 from lsprune.lab.reporting.trade_off import trade_off
+from lsprune.lab.reporting.verdict import KINDS, main_comparisons, verdict
+from lsprune.lab.studies.methods import Method
 
 Data = dict[str, Any]
 FIELDS = ("test", "val", "test_max")  # metrics to choose from
@@ -33,8 +36,11 @@ FIELDS = ("test", "val", "test_max")  # metrics to choose from
 
 def page_data(studies: Sequence[StudyResults]) -> Data:
     """Return everything that the page shows."""
+    comparisons = [comparison for study in studies for comparison in study.comparisons]
     return {
-        "comparisons": [comparison_data(comparison) for study in studies for comparison in study.comparisons],
+        "comparisons": [comparison_data(comparison) for comparison in comparisons],
+        "first": next((comparisons.index(largest) for largest in main_comparisons(comparisons)), 0),
+        "about": descriptions(studies),
         "consistency": [
             overlap_data(comparison) for study in studies for comparison in study.overlaps if comparison.methods
         ],
@@ -49,6 +55,22 @@ def page_data(studies: Sequence[StudyResults]) -> Data:
     }
 
 
+def descriptions(studies: Sequence[StudyResults]) -> list[tuple[str, str]]:
+    """Return the names of all methods, each with one line about it; a name that stands for several methods has a line of each."""
+    lines: dict[str, list[str]] = {}
+    for method in in_order(_defined(studies)):
+        known = lines.setdefault(method.name, [])
+        if (line := describe(method)) not in known:
+            known.append(line)
+    return [(name, " Or: ".join(known)) for name, known in lines.items()]
+
+
+def _defined(studies: Sequence[StudyResults]) -> Iterator[Method]:
+    for study in studies:
+        for part in (*study.comparisons, *study.overlaps, *study.sizes):
+            yield from part.defined.values()
+
+
 def comparison_data(comparison: Comparison) -> Data:
     """Return what the page shows of one dataset and target."""
     timing = timing_of(comparison)
@@ -60,7 +82,15 @@ def comparison_data(comparison: Comparison) -> Data:
         "dataset": comparison.dataset,
         "target": comparison.target,
         "metric": comparison.metric,
-        "metrics": [{"id": field, "name": metric_label(comparison.metric, field)} for field in fields],
+        "higherIsBetter": comparison.higher_is_better,
+        "metrics": [
+            {
+                "id": field,
+                "name": metric_label(comparison.metric, field),
+                "axis": axis_label(comparison.metric, comparison.higher_is_better, field),
+            }
+            for field in fields
+        ],
         "references": [
             {"role": role, "name": label, **_estimates(comparison, name, NO_BUDGET, fields)}
             for role, label in REFERENCE_LABELS.items()
@@ -169,7 +199,11 @@ def _paper(comparison: Comparison) -> Data | None:
 
 def _recommendation(comparison: Comparison, timing: Timing) -> Data:
     advice = recommend(comparison, timing)
+    judged = verdict(comparison, advice)
     return {
+        "kind": judged.kind,
+        "badge": KINDS[judged.kind],
+        "verdict": judged.after.strip(";: ") if advice.found else judged.text,
         "found": advice.found,
         "text": advice.text,
         "reasons": advice.reasons,

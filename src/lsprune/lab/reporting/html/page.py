@@ -22,7 +22,9 @@ from lsprune._version import __version__
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.files.atomic_write import atomic_write
 from lsprune.lab.reporting.comparison import StudyResults, read_studies
+from lsprune.lab.reporting.html.compact import compact
 from lsprune.lab.reporting.html.data import page_data
+from lsprune.lab.reporting.html.overview import study_cards, verdict_rows
 from lsprune.lab.reporting.method_styles import UPPER_BOUND
 from lsprune.lab.reporting.records import result_files
 
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SCRIPTS = (
-    "elements.js", "scales.js", "chart.js", "legend.js", "tables.js", "curves.js", "trade_off.js", "paper.js",
-    "sizes.js", "consistency.js", "neighbourhood.js", "start.js",
+    "elements.js", "data.js", "scales.js", "chart.js", "about.js", "legend.js", "tables.js", "curves.js",
+    "recommendation.js", "trade_off.js", "paper.js", "sizes.js", "consistency.js", "neighbourhood.js", "thumbnails.js", "view.js",
+    "start.js",
 )  # fmt: skip
 STYLES = ("page.css",)
 POLICY = (
@@ -81,8 +84,14 @@ def make_report(studies: Sequence[StudyResults]) -> bytes:
         policy=POLICY.format(script=_digest(script), style=_digest(style)),
         script=script,
         style=style,
-        data=embedded(data),
+        data=embedded(compact(data)),
         comparisons=data["comparisons"],
+        has_paper=any(comparison["paper"] for comparison in data["comparisons"]),
+        has_consistency=bool(data["consistency"]),
+        has_sizes=bool(data["sizes"]),
+        rows=verdict_rows(studies),
+        cards=study_cards(studies),
+        about=dict(data["about"]),
         upper_bound=UPPER_BOUND,
         files=[{"path": str(study.path), "runs": study.runs} for study in studies],
         version=__version__,
@@ -109,9 +118,9 @@ def _template() -> Template:
     except ImportError as error:
         raise MissingDependency("lsprune.lab.reporting needs jinja2: pip install 'lsprune[report]'") from error
     loader = PackageLoader("lsprune.lab.reporting.html", "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True).get_template(
-        "report.html"
-    )
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).get_template("report.html")
 
 
 def _joined(names: Sequence[str]) -> str:

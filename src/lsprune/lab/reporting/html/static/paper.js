@@ -25,7 +25,7 @@ function showPaperFigures(comparison, paperMethods) {
   }));
   const all = [...theirs, ...ours, ...references];
   const x = { label: "Share of edges kept", share: true, domain: shareDomain(all, false) };
-  const domain = paddedDomain(heights(all), false, 0.06), metric = comparison.metrics[0].name;
+  const domain = paddedDomain(heights(all), false, 0.06), metric = comparison.metrics[0].axis;
   const names = ours.map((line) => line.name).join(", ") || "no pruned graph was run yet";
   const epoch = field === "test_max" ? ", at the best epoch by test, as the paper reports it" : "";
   byId("paper-figures-note").textContent = `Both plots have the same axes. Ours: ${names}${epoch}.`;

@@ -25,6 +25,14 @@ function shareText(share, k) {
   return `${perCent(share)} of edges kept${k ? `, k = ${k}` : ""}`;
 }
 
+// How a mean compares with that of the unpruned graph, in words that hold for scores and for errors.
+function differenceText(value, unpruned, higherIsBetter) {
+  const gap = value - unpruned;
+  if (Math.abs(gap) < 5e-5) return "the same as the unpruned mean";
+  const words = gap > 0 ? "above" : "below", better = gap > 0 === higherIsBetter ? "better" : "worse";
+  return `${digits(Math.abs(gap))} ${words} the unpruned mean (${better})`;
+}
+
 // Points of a plot
 
 function estimatePoint(share, estimate, k) {
