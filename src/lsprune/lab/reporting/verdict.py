@@ -12,14 +12,15 @@ from lsprune.lab.reporting.recommendation import Recommendation, tolerance_text
 from lsprune.lab.reporting.records import TOLERANCE
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, PairedDifference
 
-BETTER, SAME, UNCLEAR, WORSE, UNKNOWN = "better", "same", "unclear", "worse", "unknown"
-KINDS = {
+BETTER, SAME, UNCLEAR, WORSE, KEEP_ALL, UNKNOWN = "better", "same", "unclear", "worse", "keep-all", "unknown"
+KINDS = {  # and their labels
     BETTER: "better",
     SAME: "no loss",
     UNCLEAR: "unclear",
     WORSE: "worse",
+    KEEP_ALL: "keep all edges",
     UNKNOWN: "no verdict",
-}  # and their labels
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Verdict:
     """What to do on a dataset, and what it costs.
 
     Args:
-        kind: one of KINDS: what the interval says of the pruned graph against the whole one.
+        kind: one of KINDS: what the interval says of the pruned graph against the whole one, or to keep all edges.
         before, method, after: the sentence around the name of the method, such as "keep 5 % with ", "lsp-jaccard" and
             "; accuracy 0.905 against 0.904 unpruned; unclear whether worse". The name may be empty.
     """
@@ -60,7 +61,7 @@ def verdict(comparison: Comparison, advice: Recommendation) -> Verdict:
     kind, after = _against_unpruned(comparison, method, shares[share])
     if advice.found:
         return Verdict(kind, f"keep {per_cent(share)} with ", method, f"; {after}")
-    return Verdict(kind, f"keep all edges; {per_cent(share)} with ", method, f": {after}")
+    return Verdict(KEEP_ALL, f"keep all edges; {per_cent(share)} with ", method, f": {after}")
 
 
 def _against_unpruned(comparison: Comparison, method: str, budget: Budget) -> tuple[str, str]:

@@ -56,7 +56,7 @@ def page_data(studies: Sequence[StudyResults]) -> Data:
 
 
 def descriptions(studies: Sequence[StudyResults]) -> list[tuple[str, str]]:
-    """Return the names of all methods, each with one line about it; a name that stands for several methods has a line of each."""
+    """Return the names of all methods with one line about each; a name of several methods has a line of each."""
     lines: dict[str, list[str]] = {}
     for method in in_order(_defined(studies)):
         known = lines.setdefault(method.name, [])
@@ -67,8 +67,9 @@ def descriptions(studies: Sequence[StudyResults]) -> list[tuple[str, str]]:
 
 def _defined(studies: Sequence[StudyResults]) -> Iterator[Method]:
     for study in studies:
-        for part in (*study.comparisons, *study.overlaps, *study.sizes):
-            yield from part.defined.values()
+        for part in (study.comparisons, study.overlaps, study.sizes):
+            for one in part:
+                yield from one.defined.values()
 
 
 def comparison_data(comparison: Comparison) -> Data:

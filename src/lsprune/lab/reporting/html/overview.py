@@ -60,26 +60,26 @@ def _row(comparison: Comparison, number: int) -> Row:
 
 
 def study_cards(studies: Sequence[StudyResults]) -> list[Card]:
-    """Return a card for each study that the page shows, those with most runs of pruned graphs first."""
+    """Return a card for each study with pruned graphs, those with most runs of them first."""
     comparisons = [comparison for study in studies for comparison in study.comparisons]
     sizes = {study.name: sum(map(pruned_runs, study.comparisons)) for study in studies}
-    shown = [study for study in studies if study.comparisons or study.overlaps or study.sizes]
+    shown = [study for study in studies if sizes[study.name] or study.overlaps or study.sizes]
     return [_card(study, comparisons) for study in sorted(shown, key=lambda study: -sizes[study.name])]
 
 
 def _card(study: StudyResults, comparisons: Sequence[Comparison]) -> Card:
     runs = f"{study.runs:,} run{'' if study.runs == 1 else 's'}"
-    if not study.comparisons:
+    if not any(map(pruned_runs, study.comparisons)):
         section = "consistency" if study.overlaps else "sizes"
         datasets = [one.dataset for one in (study.overlaps or study.sizes)]
-        dataset = {f"{section}-dataset": datasets[0]} if len(datasets) > 1 else {}
-        return Card(study.name, _title(study), runs, view_link({"at": section, **dataset}))
+        first = datasets[0] if len(datasets) > 1 else None
+        return Card(study.name, _title(study), runs, view_link({"at": section, f"{section}-dataset": first}))
     largest = max(study.comparisons, key=pruned_runs)
     methods = {name for comparison in study.comparisons for name in comparison.methods}
     contents = [_count(len(study.comparisons), "dataset"), _count(len(methods), "method"), runs]
     dataset = largest.dataset if len(study.comparisons) > 1 else None
     href = view_link({"study": study.name, "dataset": dataset, "target": largest.target if dataset else None})
-    return Card(study.name, _title(study), " · ".join(contents), href, comparisons.index(largest))
+    return Card(study.name, _title(study), ", ".join(contents), href, comparisons.index(largest))
 
 
 def _count(number: int, noun: str) -> str:

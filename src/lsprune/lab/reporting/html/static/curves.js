@@ -67,7 +67,7 @@ class Curves {
   // Show a comparison; the metric and the side stay, if it has them and no others are given.
   select(comparison, { metric = byId("metric").value, side = byId("side").value } = {}) {
     this.comparison = comparison;
-    byId("comparison-title").textContent = [comparison.dataset, comparison.target].filter(Boolean).join(", ");
+    byId("comparison-title").textContent = nameOf(comparison);
     byId("study").value = comparison.study;
     const inStudy = this.comparisons.filter((other) => other.study === comparison.study);
     fillSelect(byId("dataset"), [...new Set(inStudy.map((other) => other.dataset))].map((name) => [name, name]), comparison.dataset);
@@ -79,6 +79,8 @@ class Curves {
     const sides = [...new Set(comparison.methods.map((method) => method.side).filter(Boolean))];
     fillSelect(byId("side"), [["", "both"], ...sides.map((name) => [name, SIDE_LABELS[name]])], side);
     byId("side-label").hidden = sides.length < 2;
+    byId("paper-label").hidden = !comparison.paper;
+    byId("paper-note").hidden = !comparison.paper;
     this.updateLegend();
     this.onSelect(comparison);
   }
@@ -195,8 +197,7 @@ class Curves {
 
   showPaperNote(field) {
     const how = field === "test_max" ? "" : " The paper reports the best test value of all epochs; choose the metric “best epoch by test” to compare.";
-    byId("paper-note").textContent = !this.comparison.paper ? "The paper has no figure of this."
-      : byId("paper").checked ? `Hollow points are the paper’s own.${how}` : "";
+    byId("paper-note").textContent = byId("paper").checked ? `Hollow points are the paper’s own.${how}` : "";
   }
 
   // The table

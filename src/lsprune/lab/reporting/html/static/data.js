@@ -8,6 +8,11 @@ function expand(value) {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, expand(one)]));
 }
 
+// The dataset of a comparison, and its target if there is one.
+function nameOf({ dataset, target }) {
+  return [dataset, target].filter(Boolean).join(", ");
+}
+
 const aboutMethods = new Map(); // the line about each method, by its name
 
 function readData() {

@@ -16,7 +16,7 @@ function start() {
   const showComparison = (comparison) => {
     showRecommendation(comparison);
     showTradeOff(comparison);
-    showPaperFigures(comparison, data.paperMethods);
+    showPaperFigures(comparison, data);
   };
   const parts = [];
   if (data.comparisons.length) parts.push(new Curves(data, showComparison));

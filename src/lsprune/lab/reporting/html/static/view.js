@@ -1,6 +1,8 @@
 // The view in the address: "#study=cora&metric=val" shows that study and that metric, on load, by a link and by the back
 // button. It names the study, and whatever else differs from what the page opens with.
 
+const SAVE_DELAY = 250; // milliseconds after the last of several changes
+
 // parts: objects with `section`, `names` of parameters, `state()` -> {name: text or list of texts} and `restore(parameters)`
 class View {
   constructor(parts) {
@@ -43,6 +45,7 @@ class View {
   }
 
   restore(address) {
+    clearTimeout(this.waiting);
     const parameters = new URLSearchParams(address.slice(1));
     for (const part of this.parts) part.restore(parameters);
     this.saved = this.state().toString();
@@ -56,12 +59,14 @@ class View {
 
   // Keep the view in the address after a change of it.
   save(element) {
+    clearTimeout(this.waiting);
     if (this.state().toString() === this.saved) return;
-    const part = this.parts.find(({ section }) => byId(section) && byId(section).contains(element));
-    this.push(part && part !== this.parts[0] ? part.section : "");
+    const part = this.parts.find(({ section }) => byId(section).contains(element));
+    this.waiting = setTimeout(() => this.push(part && part !== this.parts[0] ? part.section : ""), SAVE_DELAY);
   }
 
   push(at) {
+    clearTimeout(this.waiting);
     const parameters = this.state();
     this.saved = parameters.toString();
     if (at) parameters.append("at", at);
