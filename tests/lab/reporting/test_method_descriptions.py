@@ -21,7 +21,7 @@ def test_every_method_of_the_catalogue_has_one_line_of_its_own_words():
     [
         ("unpruned", ["The whole graph"]),
         ("basic", ["The plain variant of the model"]),
-        ("jaccard", [JaccardPruner.about]),
+        ("jaccard", [JaccardPruner.about[4:]]),
         ("lsp-projection", ["Locality-sensitive pruning. Hash: ", Projection.about]),
         ("lsp-identity-jaccard", ["Locality-sensitive pruning. Hash: ", Identity.about, Jaccard.about]),
         ("lsp-auto-out", ["Sources own their edges"]),

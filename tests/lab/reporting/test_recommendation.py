@@ -199,3 +199,18 @@ def test_an_interval_that_holds_a_loss_is_unclear(compared):
             one["test"], one["val"] = 0.8 - 0.017 * (one["run"]["seed"] % 2), 0.9
     result = compared(records)
     assert "points (unclear)" in recommend(result, timing_of(result)).text
+
+
+@BOTH
+def test_a_clear_loss_within_the_tolerance_is_said_to_be_clear(compared, mae):
+    def test(m: str, s: float) -> float:
+        return 0.5 if m == "no-edges" else 0.8 if m == "unpruned" else 0.8 - lost
+
+    lost = 0.009 if mae else 0.004
+    records = comparison(test=test, mae=mae)
+    for one in records:
+        if one["run"]["method"] == "lsp-projection":
+            one["test"] += (1 if mae else -1) * 0.0025 * (one["run"]["seed"] % 2)
+    result = compared(records)
+    advice = recommend(result, timing_of(result))
+    assert advice.method == "lsp-projection" and " (clearly worse), " in advice.text

@@ -28,7 +28,8 @@ def describe(method: Method) -> str:
     if method.pruner is None:
         return REFERENCES[method.basic]
     again = " Drawn again in every epoch, tested on the whole graph." if method.every_epoch else ""
-    return f"{_pruner(method.pruner)}{again}"
+    line = f"{_pruner(method.pruner)}{again}"
+    return line[:1].upper() + line[1:] if line[1:2].isalpha() and method.pruner["pruner"] in PRUNERS else line
 
 
 def _pruner(options: Mapping[str, Any]) -> str:

@@ -164,9 +164,11 @@ def _about_edges(comparison: Comparison) -> Iterator[str]:
 def _keeping(comparison: Comparison, method: str, budget: Budget, timing: Timing) -> str:
     """Return the difference from the unpruned graph, and the speed; "unclear" if the interval holds a real loss."""
     gap = _difference(comparison, method, budget)
-    most_lost = -gap.low if comparison.higher_is_better else gap.high
-    unclear = " (unclear)" if gap.runs > 1 and most_lost > TOLERANCE[comparison.metric] else ""
-    return f"{_amount(comparison, gap.difference)}{unclear}{_speed(comparison, method, budget, timing)}"
+    most_lost, least_lost = (-gap.low, -gap.high) if comparison.higher_is_better else (gap.high, gap.low)
+    holds_loss = gap.runs > 1 and most_lost > TOLERANCE[comparison.metric]
+    clearly = gap.runs >= MIN_VERDICT_RUNS and least_lost > 0
+    sure = " (clearly worse)" if holds_loss and clearly else " (unclear)" if holds_loss else ""
+    return f"{_amount(comparison, gap.difference)}{sure}{_speed(comparison, method, budget, timing)}"
 
 
 def _interval(comparison: Comparison, gain: PairedDifference) -> str:

@@ -115,7 +115,9 @@ def test_a_page_begins_with_the_largest_comparison_and_describes_every_method(tm
 def test_a_name_that_means_two_methods_has_both_lines(tmp_path):
     save(comparison(methods=("unpruned", lsp("mine"))), tmp_path / "a.jsonl")
     save(comparison(methods=("unpruned", lsp("mine", weights={"name": "jaccard"}))), tmp_path / "b.jsonl")
-    assert " Or: " in dict(page_data(read_studies([tmp_path]))["about"])["mine"]
+    line = dict(page_data(read_studies([tmp_path]))["about"])["mine"]
+    first, second = line.split(" Or: ")
+    assert first.startswith("Locality-sensitive pruning. Hash: ") and second.startswith("Weights: prefer edges")
 
 
 def test_neighbourhood_sizes_are_means_over_seeds_beside_the_paper(tmp_path):

@@ -62,7 +62,16 @@ def descriptions(studies: Sequence[StudyResults]) -> list[tuple[str, str]]:
         known = lines.setdefault(method.name, [])
         if (line := describe(method)) not in known:
             known.append(line)
-    return [(name, " Or: ".join(known)) for name, known in lines.items()]
+    return [
+        (name, " Or: ".join([first, *(_differing(line, first) for line in rest)]))
+        for name, (first, *rest) in lines.items()
+    ]
+
+
+def _differing(line: str, first: str) -> str:
+    """Return the sentences of a line that are not in the first one."""
+    known = first.removesuffix(".").split(". ")
+    return ". ".join(sentence for sentence in line.removesuffix(".").split(". ") if sentence not in known) + "."
 
 
 def _defined(studies: Sequence[StudyResults]) -> Iterator[Method]:

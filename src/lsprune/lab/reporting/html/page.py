@@ -1,9 +1,9 @@
 """Make the HTML report: one file that opens from disk and needs no network, the same bytes for the same results.
 
 Plots are SVG drawn by the page's own script in `static/`. Tried instead, inlined: Bokeh 3.9 (1.27 MB of script; the
-main plot alone is ready after 2.0 s, our whole page, of 0.49 MB then, after 0.7 s) and Plotly 6 (4.8 MB; 3.2 s). Either would
-replace about 300 of our 1,400 lines of JavaScript and add zooming, but their points cannot be reached by keyboard, and
-they set inline styles, which our content security policy forbids.
+main plot alone is ready after 2.0 s, our whole page, of 0.49 MB then, after 0.7 s) and Plotly 6 (4.8 MB; 3.2 s).
+Either would replace about 300 of our 1,400 lines of JavaScript and add zooming, but their points cannot be reached by
+keyboard, and they set inline styles, which our content security policy forbids.
 """
 
 from __future__ import annotations

@@ -196,7 +196,8 @@ class Curves {
   }
 
   showPaperNote(field) {
-    const how = field === "test_max" ? "" : " The paper reports the best test value of all epochs; choose the metric “best epoch by test” to compare.";
+    const offersBest = this.comparison.metrics.some((metric) => metric.id === "test_max");
+    const how = field === "test_max" || !offersBest ? "" : " The paper reports the best test value of all epochs; choose the metric “best epoch by test” to compare.";
     byId("paper-note").textContent = byId("paper").checked ? `Hollow points are the paper’s own.${how}` : "";
   }
 

@@ -110,9 +110,9 @@ function methodEntry(method, group, on) {
 
 function swatch(style) {
   const parts = [];
-  if (style.line !== "none") parts.push(svg("line", { class: `line ${style.line || ""} ${style.css}`, x1: 1, x2: 29, y1: 8, y2: 8 }));
-  if (style.shape) parts.push(svg("g", { class: style.css, transform: "translate(15 8)" }, marker(style.shape, 4, style.hollow ? "hollow" : "")));
-  return svg("svg", { viewBox: "0 0 30 16", "aria-hidden": "true" }, ...parts);
+  if (style.line !== "none") parts.push(svg("line", { class: `line ${style.line || ""} ${style.css}`, x1: 1, x2: 43, y1: 8, y2: 8 }));
+  if (style.shape) parts.push(svg("g", { class: style.css, transform: "translate(22 8)" }, marker(style.shape, 4, style.hollow ? "hollow" : "")));
+  return svg("svg", { viewBox: "0 0 44 16", "aria-hidden": "true" }, ...parts);
 }
 
 // The key of a plot whose lines cannot be switched: a swatch and a name each.
