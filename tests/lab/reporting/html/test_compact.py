@@ -3,20 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from report_page import expand
 from report_records import results
 
 from lsprune.lab.reporting.comparison import read_studies
-from lsprune.lab.reporting.html.compact import COLUMNS, ROWS, compact
+from lsprune.lab.reporting.html.compact import compact
 from lsprune.lab.reporting.html.data import page_data
-
-
-def expand(value):
-    """What the page's script does."""
-    if isinstance(value, list):
-        return [expand(one) for one in value]
-    if isinstance(value, dict) and set(value) == {COLUMNS, ROWS}:
-        return [dict(zip(value[COLUMNS], map(expand, row), strict=True)) for row in value[ROWS]]
-    return {name: expand(one) for name, one in value.items()} if isinstance(value, dict) else value
 
 
 @pytest.mark.parametrize(
