@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from lab_records import comparison, save
+from report_page import page_content
 from typer.testing import CliRunner
 
 from lsprune import PRUNERS, LocalRandom
@@ -146,8 +147,7 @@ def test_a_study_of_ones_own_methods_runs_and_is_reported(tmp_path: Path, monkey
     assert "| plugin |" not in gains and "| mine, out |" not in gains
     shown = json.loads(good("report", "results", "--json").stdout)
     assert shown["studies"] == ["compare-mine"]
-    html = Path(shown["path"]).read_text(encoding="utf8")
-    data = json.loads(re.search(r'<script type="application/json"[^>]*>(.*?)</script>', html, re.DOTALL)[1])
+    data = page_content(Path(shown["path"]).read_text(encoding="utf8"))
     methods = {method["name"]: method for method in data["comparisons"][0]["methods"]}
     assert {name: method["group"] for name, method in methods.items()} == {
         "chance": "random", "near": "random", "mine": "lsp", "mine, out": "lsp",

@@ -32,7 +32,7 @@ class PaperLSP(LSP):
     """
 
     name: ClassVar[str] = "lsp-paper"
-    about: ClassVar[str] = "LSP with the paper's own options: raw values, selection with replacement, ties by position"
+    about: ClassVar[str] = "LSP with the paper's own options: raw values, ties by position, with or without replacement"
 
     values: Literal["unit", "raw"] = "unit"
     replace: bool = False

@@ -6,6 +6,7 @@ import math
 
 from lsprune.lab.reporting.statistics import PairedDifference
 
+METRIC_NAMES = {"accuracy": "accuracy", "roc-auc": "ROC AUC", "micro-f1": "micro-F1", "mae": "MAE"}
 METRIC_LABELS = {
     "accuracy": "Test accuracy",
     "roc-auc": "Test ROC AUC",
@@ -13,6 +14,15 @@ METRIC_LABELS = {
     "mae": "Test MAE, lower is better",
     "overlap": "Overlap of what two samples keep",
 }
+
+
+def metric_name(metric: str) -> str:
+    """Return the name of a metric within a sentence.
+
+    >>> metric_name("mae")
+    'MAE'
+    """
+    return METRIC_NAMES.get(metric, metric)
 
 
 def metric_label(metric: str, field: str = "test") -> str:
@@ -25,6 +35,16 @@ def metric_label(metric: str, field: str = "test") -> str:
     if field == "test_max":
         return f"{label}, best epoch by test (as in the paper)"
     return label if field == "test" else label.replace("Test", "Validation", 1)
+
+
+def axis_label(metric: str, higher_is_better: bool, field: str = "test") -> str:
+    """Return the name of a number on an axis, and which way is better.
+
+    >>> axis_label("accuracy", True), axis_label("mae", False)
+    ('Test accuracy (higher is better ↑)', 'Test MAE (lower is better ↓)')
+    """
+    label = metric_label(metric, field).replace(", lower is better", "")
+    return f"{label} ({'higher is better ↑' if higher_is_better else 'lower is better ↓'})"
 
 
 def per_cent(share: float | None, missing: str = "") -> str:

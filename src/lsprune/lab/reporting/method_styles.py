@@ -1,12 +1,13 @@
-"""How reports show methods: groups, labels, colours, markers and order.
+"""How reports show methods: groups, labels, colours, markers, lines and order.
 
 What a method is follows from the options in its records, see `lab.studies.methods.Method`. This is the only file of the
-reports that names methods, for labels and for what is shown first. Their order is that of `methods.toml`.
+reports that names methods, for labels and for what is shown first. Their order is that of `methods.toml`. The HTML page
+and the figures of matplotlib share one table of styles.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from lsprune.lab.studies.methods import BASIC, LOCAL_RANDOM, NO_EDGES, RANDOM, UNPRUNED, Method, catalogue
@@ -55,7 +56,72 @@ def _known_names(group: str) -> list[str]:
     return [method.name for method in known if _style_group(method) == group]
 
 
-# On the HTML page: names of colours in page.css and of markers in scales.js
+# One style for each method
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a method is drawn: the name of its colour, the name of its marker, the kind of its line."""
+
+    colour: str
+    marker: str
+    line: str = "solid"
+
+
+# Six colours that people with any colour vision can tell apart, on white; page.css has others for a dark page.
+COLOURS = {
+    "h0": "#126df5", "h1": "#b62c00", "h2": "#196c5e", "h3": "#e168be", "h4": "#a5932d", "h5": "#790eae",
+    "h-random": "#7d848c", "h-local": "#3f464e", "h-ink": "#16191d",
+}  # fmt: skip
+HUES = ("h0", "h1", "h2", "h3", "h4", "h5")
+MARKERS = ("circle", "up", "diamond", "down", "plus", "star", "left", "right", "pentagon", "hexagon")
+GROUP_LINES = {"lsp": ("solid", "long", "long-dot"), "other": ("short", "short-dot", "short-dot-dot")}
+PLACES = 30  # of a group: markers x kinds of lines
+RANDOM_STYLES = {RANDOM: Style("h-random", "cross"), LOCAL_RANDOM: Style("h-local", "square")}  # by role
+
+
+def styles_of(methods: Sequence[Method], drawn: Collection[str]) -> dict[str, Style]:
+    """Return a style for each of these methods, so that no two look alike.
+
+    A method of `methods.toml` has the same marker and line everywhere, and no other has both. Its colour is its own
+    while no other line that is drawn has taken it: the lines that are drawn at first differ in colour too. Markers
+    without lines differ in colour or shape.
+
+    Args:
+        drawn: the names of the methods that are lines at first; the rest can be switched on.
+    """
+    styles = {m.name: RANDOM_STYLES[group] for m in methods if (group := _style_group(m)) in RANDOM_STYLES}
+    places = [(group, name, place) for group in GROUP_LINES for name, place in _places(methods, group).items()]
+    free, taken = list(HUES), set[tuple[str, str]]()
+    for group, name, place in sorted(places, key=lambda entry: entry[1] not in drawn):
+        marker, own = MARKERS[place % len(MARKERS)], _own_colour(group, place)
+        pool = free if name in drawn and free else HUES
+        candidates = [own, *pool] if own in pool else pool
+        colour = next((hue for hue in candidates if (hue, marker) not in taken), own)
+        taken.add((colour, marker))
+        free = [hue for hue in free if hue != colour]
+        styles[name] = Style(colour, marker, GROUP_LINES[group][place // len(MARKERS)])
+    return {method.name: styles[method.name] for method in methods}
+
+
+def _places(methods: Sequence[Method], group: str) -> dict[str, int]:
+    """Return the number of each method in its group: those of `methods.toml` have theirs, others what is free."""
+    known = _known_names(group)
+    names = [method.name for method in in_order(methods) if _style_group(method) == group]
+    places = {name: known.index(name) for name in names if name in known}
+    free = [place for place in (*range(len(known), PLACES), *range(len(known))) if place not in places.values()]
+    for number, name in enumerate(name for name in names if name not in known):
+        places[name] = free[number % len(free)]
+    return places
+
+
+def _own_colour(group: str, place: int) -> str:
+    """Return the colour of a place: the six places with the same marker have six colours."""
+    row = place // len(MARKERS) + (0 if group == "lsp" else len(GROUP_LINES["lsp"]))
+    return HUES[(place % len(MARKERS) + row) % len(HUES)]
+
+
+# On the HTML page: classes of page.css and shapes of scales.js
 
 
 @dataclass(frozen=True)
@@ -85,9 +151,6 @@ class PaperMethod:
     ours: tuple[str, ...] = ()
 
 
-PAGE_COLOURS = 12  # the classes h0 to h11 of page.css
-PAGE_SHAPES = ("circle", "up", "diamond", "square", "down")
-RANDOM_PAGE_STYLES = {RANDOM: PageStyle("h-random", "cross"), LOCAL_RANDOM: PageStyle("h-local", "square")}  # by role
 LSP_P, LSP_T = ("lsp-projection-published", "lsp-projection"), ("lsp-threshold-published", "lsp-threshold")
 PAPER_METHODS = {  # by their names in paper.csv
     "random": PaperMethod("random", PageStyle("h-random", "square", "dotted"), (RANDOM,)),
@@ -98,18 +161,12 @@ PAPER_METHODS = {  # by their names in paper.csv
 }
 
 
-def page_style(method: Method) -> PageStyle:
-    """Return how the page draws a method: the same everywhere, whatever else was run."""
-    group = _style_group(method)
-    if group in RANDOM_PAGE_STYLES:
-        return RANDOM_PAGE_STYLES[group]
-    known = _known_names(group)
-    place = known.index(method.name) if method.name in known else len(known) + sum(map(ord, method.name)) % 40
-    colour, again = place % PAGE_COLOURS, place // PAGE_COLOURS
-    # A colour used again has another marker, and so have the similar colours that are five apart.
-    shift = colour + colour // len(PAGE_SHAPES) + 3 * again + (0 if method.is_lsp else 2)
-    shape = PAGE_SHAPES[shift % len(PAGE_SHAPES)]
-    return PageStyle(f"h{colour}", shape, "" if method.is_lsp else "dashed")
+def page_styles(methods: Sequence[Method], drawn: Collection[str]) -> dict[str, PageStyle]:
+    """Return how the page draws each of these methods; see `styles_of`."""
+    return {
+        name: PageStyle(style.colour, style.marker, "" if style.line == "solid" else style.line)
+        for name, style in styles_of(methods, drawn).items()
+    }
 
 
 # In print: names of matplotlib
@@ -131,27 +188,30 @@ REFERENCE_PRINT_STYLES = {
     UNPRUNED: PrintStyle("#000000", 1.4, linestyle=(0, (6, 3)), zorder=2),
     NO_EDGES: PrintStyle("#000000", 1.4, linestyle=(0, (1, 2)), zorder=2),
 }
-RANDOM_PRINT_STYLES = {
-    RANDOM: PrintStyle("#8a8a8a", 1.8, "x", 6.0),
-    LOCAL_RANDOM: PrintStyle("#444444", 1.8, "s", 4.5),
+PRINT_MARKERS = {
+    "circle": "o", "up": "^", "diamond": "D", "down": "v", "plus": "P", "star": "*", "left": "<", "right": ">",
+    "pentagon": "p", "hexagon": "h", "square": "s", "cross": "x",
+}  # fmt: skip
+PRINT_LINES: dict[str, str | tuple[int, tuple[float, ...]]] = {
+    "solid": "-",
+    "long": (0, (6.0, 1.5)),
+    "long-dot": (0, (6.0, 1.5, 1.0, 1.5)),
+    "short": (0, (3.0, 1.5)),
+    "short-dot": (0, (3.0, 1.5, 1.0, 1.5)),
+    "short-dot-dot": (0, (3.0, 1.5, 1.0, 1.5, 1.0, 1.5)),
 }
-# Okabe and Ito's colours, which the colour-blind can tell apart: the first three for LSP, the others for the rest.
-LSP_COLOURS = ("#0072B2", "#D55E00", "#009E73")
-OTHER_COLOURS = ("#CC79A7", "#E69F00", "#56B4E9", "#7F5F2A")
-MARKERS = ("o", "^", "D", "v", "P", "X", "*", "<", ">", "p", "h")
+PRINT_WEIGHTS = {"lsp": (2.4, 6.0, 4.0), "other": (1.4, 4.5, 3.0)}  # width of lines, size of markers, order
+RANDOM_PRINT_WEIGHTS = {RANDOM: (1.8, 6.0, 3.0), LOCAL_RANDOM: (1.8, 4.5, 3.0)}
 
 
 def print_styles(methods: Sequence[Method]) -> dict[str, PrintStyle]:
-    """Return how a figure draws each of these methods; a method keeps its own colour while no other has taken it."""
-    groups = {method.name: _style_group(method) for method in in_order(methods)}
-    styles = {name: RANDOM_PRINT_STYLES[group] for name, group in groups.items() if group in RANDOM_PRINT_STYLES}
-    for group, colours, width, size in (("lsp", LSP_COLOURS, 2.4, 6.0), ("other", OTHER_COLOURS, 1.1, 4.0)):
-        known, free = _known_names(group), list(colours)
-        dashes, order = ("-", 4.0) if group == "lsp" else ((0, (4.0, 1.5)), 3.0)
-        for number, name in enumerate(name for name, other in groups.items() if other == group):
-            place = known.index(name) if name in known else number
-            own = colours[place % len(colours)]
-            colour = own if own in free else free[0] if free else own
-            free = [other for other in free if other != colour]
-            styles[name] = PrintStyle(colour, width, MARKERS[place % len(MARKERS)], size, dashes, order)
-    return {method.name: styles[method.name] for method in methods}
+    """Return how a figure draws each of these methods, which are all lines of it; see `styles_of`."""
+    groups = {method.name: _style_group(method) for method in methods}
+    weights = {**PRINT_WEIGHTS, **RANDOM_PRINT_WEIGHTS}
+    styles = {}
+    for name, style in styles_of(methods, groups).items():
+        width, size, order = weights[groups[name]]
+        styles[name] = PrintStyle(
+            COLOURS[style.colour], width, PRINT_MARKERS[style.marker], size, PRINT_LINES[style.line], order
+        )
+    return styles

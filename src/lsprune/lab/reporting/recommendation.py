@@ -37,8 +37,8 @@ class Recommendation:
 def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
     """Return the smallest lossless share of the method with the best validation metric, of whatever kind it is.
 
-    No test metric chooses the method. Where the model is better without any edge, that is what is recommended, unless
-    the best pruned graph is clearly better still.
+    No test metric chooses the method. Where the model does as well without any edge, that is what is recommended,
+    unless the best pruned graph is clearly better still.
     """
     method = comparison.best_method
     if method is None:
@@ -47,9 +47,9 @@ def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
     if not comparison.values(comparison.unpruned):
         text = "No recommendation: there is no unpruned run to compare with."
         return Recommendation(False, text, (choice,), method)
-    if edges_do_harm(comparison):
+    if edges_do_harm(comparison) or edges_hardly_matter(comparison):
         return _few_edges_or_none(comparison, method, timing)
-    share = comparison.lossless_share(method)
+    share = share_without_clear_loss(comparison, method)
     if share is None and not comparison.complete(method):
         text = f"No recommendation yet: {method} was not run at every share."
         return Recommendation(False, text, (choice,), method)
@@ -64,11 +64,29 @@ def recommend(comparison: Comparison, timing: Timing) -> Recommendation:
         choice,
         *_best_lsp(comparison, method, budget),
         _rule(comparison),
+        *_pairs(comparison, method, share),
         *_certainty(comparison, gap),
         *_cautions(comparison, method, share),
         *([f"Speed is not known: {timing.problem}."] if timing.problem else []),
     )
     return Recommendation(True, text, reasons, method, share, len(comparison.values(method, budget)))
+
+
+def share_without_clear_loss(comparison: Comparison, method: str) -> float | None:
+    """Return the smallest lossless share from which on no paired difference is clearly a loss above the tolerance.
+
+    Runs that are paired by seed may show a loss that the interval of the mean alone does not.
+    """
+    lossless, smallest = comparison.lossless_share(method), None
+    if lossless is None:
+        return None
+    for budget in reversed(comparison.budgets_of(method)):
+        share, gain = comparison.share(method, budget), comparison.gain_over_unpruned(method, budget)
+        clear = gain is not None and gain.verdict == "worse" and -gain.difference > TOLERANCE[comparison.metric]
+        if share < lossless or clear:
+            break
+        smallest = share
+    return smallest
 
 
 def edges_do_harm(comparison: Comparison) -> bool:
@@ -79,24 +97,35 @@ def edges_do_harm(comparison: Comparison) -> bool:
     return gain.verdict == "worse" or (gain.runs < MIN_VERDICT_RUNS and -gain.difference > TOLERANCE[comparison.metric])
 
 
+def edges_hardly_matter(comparison: Comparison) -> bool:
+    """Return whether all edges are not clearly better than none, and by no more than the tolerance in the mean."""
+    gain = comparison.topology_gain
+    return gain is not None and gain.verdict == "unclear" and gain.difference <= TOLERANCE[comparison.metric]
+
+
 def _few_edges_or_none(comparison: Comparison, method: str, timing: Timing) -> Recommendation:
     """Recommend no edges; or the best pruned graph, where it is clearly better than none."""
     none, budget = comparison.in_role(NO_EDGES), comparison.best_budget(method)
     share, gain = comparison.share(method, budget), comparison.gain_over(method, budget, none)
-    whole = _amount(comparison, _sign(comparison) * -_known(comparison.topology_gain).difference)
-    harm = f"No edges at all are better than all of them: {whole}."
+    topology = _known(comparison.topology_gain)
+    whole = _amount(comparison, _sign(comparison) * -topology.difference)
+    first = f"No edges at all are better than all of them: {whole}."
+    if not edges_do_harm(comparison):
+        first = f"Without any edge it is {whole}, which is not clearly a loss: the edges hardly help here."
     pruned = f"{method} at {per_cent(share)}, the best pruned graph by validation"
     if gain is not None and gain.verdict == "better":
         text = f"Keep {per_cent(share)} with {method}: {_keeping(comparison, method, budget, timing)}"
         better = f"{pruned}, is {_interval(comparison, gain)} against no edges: clearly better."
         return Recommendation(
-            True, text, (harm, better, *_cautions(comparison, method, share)), method, share,
+            True, text, (first, better, *_cautions(comparison, method, share)), method, share,
             len(comparison.values(method, budget)),
         )  # fmt: skip
     against = "was not run with the same seeds." if gain is None else f"is {_interval(comparison, gain)} against none."
-    text = f"Keep no edge: {whole} against the unpruned graph"
+    unclear = " (unclear)" if topology.runs > 1 and topology.high > TOLERANCE[comparison.metric] else ""
+    text = f"Keep no edge: {whole}{unclear} against the unpruned graph"
     runs = len(comparison.values(none))
-    return Recommendation(True, text, (f"{pruned}, {against}", *_few_runs(runs)), none, 0.0, runs)
+    reasons = (*([] if edges_do_harm(comparison) else [first]), f"{pruned}, {against}", *_few_runs(runs))
+    return Recommendation(True, text, reasons, none, 0.0, runs)
 
 
 def _known(gain: PairedDifference | None) -> PairedDifference:
@@ -135,16 +164,18 @@ def _about_edges(comparison: Comparison) -> Iterator[str]:
 def _keeping(comparison: Comparison, method: str, budget: Budget, timing: Timing) -> str:
     """Return the difference from the unpruned graph, and the speed; "unclear" if the interval holds a real loss."""
     gap = _difference(comparison, method, budget)
-    most_lost = -gap.low if comparison.higher_is_better else gap.high
-    unclear = " (unclear)" if gap.runs > 1 and most_lost > TOLERANCE[comparison.metric] else ""
-    return f"{_amount(comparison, gap.difference)}{unclear}{_speed(comparison, method, budget, timing)}"
+    most_lost, least_lost = (-gap.low, -gap.high) if comparison.higher_is_better else (gap.high, gap.low)
+    holds_loss = gap.runs > 1 and most_lost > TOLERANCE[comparison.metric]
+    clearly = gap.runs >= MIN_VERDICT_RUNS and least_lost > 0
+    sure = " (clearly worse)" if holds_loss and clearly else " (unclear)" if holds_loss else ""
+    return f"{_amount(comparison, gap.difference)}{sure}{_speed(comparison, method, budget, timing)}"
 
 
 def _interval(comparison: Comparison, gain: PairedDifference) -> str:
     """Return a gain and its interval in the units of the metric, where there is one."""
     sign = _sign(comparison)
     low, high = sorted((sign * gain.low, sign * gain.high)) if gain.runs > 1 else (float("nan"),) * 2
-    bounds = (_amount(comparison, bound, with_unit=False) for bound in (low, high))
+    bounds = (_signed(comparison, bound) for bound in (low, high))
     known = f" [{', '.join(bounds)}]" if gain.runs > 1 else ""
     return f"{_amount(comparison, sign * gain.difference)}{known}"
 
@@ -158,11 +189,20 @@ def _few_runs(fewest: int) -> Iterator[str]:
 def _rule(comparison: Comparison) -> str:
     return (
         "Rule: the smallest share measured from which on every 95 % interval reaches the unpruned mean "
-        f"{'less' if comparison.higher_is_better else 'plus'} {_tolerance(comparison)}."
+        f"{'less' if comparison.higher_is_better else 'plus'} {tolerance_text(comparison)}."
     )
 
 
-def _tolerance(comparison: Comparison) -> str:
+def _pairs(comparison: Comparison, method: str, share: float) -> Iterator[str]:
+    """Yield that the differences in pairs asked for a larger share."""
+    lossless = comparison.lossless_share(method)
+    if lossless is not None and lossless < share:
+        smaller, needed = per_cent(lossless), per_cent(share)
+        yield f"At {smaller} this holds too, but the differences in pairs show a clear loss below {needed}."
+
+
+def tolerance_text(comparison: Comparison) -> str:
+    """Return the loss that still counts as lossless, in words."""
     tolerance = TOLERANCE[comparison.metric]
     return "half a point" if comparison.higher_is_better and tolerance == 0.005 else f"{tolerance:g}"
 
@@ -172,7 +212,9 @@ def _no_share(comparison: Comparison, method: str) -> str:
     largest = max(comparison.budgets_of(method), key=lambda budget: comparison.share(method, budget))
     lost = _amount(comparison, _difference(comparison, method, largest).difference)
     share = per_cent(comparison.share(method, largest))
-    return f"No share measured comes within {_tolerance(comparison)} of the unpruned graph: at {share} it is {lost}."
+    return (
+        f"No share measured comes within {tolerance_text(comparison)} of the unpruned graph: at {share} it is {lost}."
+    )
 
 
 def _difference(comparison: Comparison, method: str, budget: Budget) -> PairedDifference:
@@ -185,12 +227,25 @@ def _difference(comparison: Comparison, method: str, budget: Budget) -> PairedDi
     return PairedDifference(ours.mean - whole.mean, float("nan"), float("nan"), float("nan"), 1)
 
 
-def _amount(comparison: Comparison, value: float, with_unit: bool = True) -> str:
-    """Return a difference, pruned less unpruned, with a typographic minus; errors keep their sign."""
+def _amount(comparison: Comparison, value: float) -> str:
+    """Return a difference, pruned less unpruned; that of an error says which way it goes and whether that is better."""
+    if comparison.higher_is_better:
+        return f"{_signed(comparison, value)} {_unit(comparison)}"
+    number = f"{abs(value):.4f}"
+    if float(number) == 0:
+        return f"±0 {_unit(comparison)}"
+    return f"{number} {_unit(comparison)} {'lower (better)' if value < 0 else 'higher (worse)'}"
+
+
+def _signed(comparison: Comparison, value: float) -> str:
+    """Return a difference as a number with a typographic minus; a negative one of an error is better."""
     number = f"{100 * value:+.1f}" if comparison.higher_is_better else f"{value:+.4f}"
-    text = "±0" if float(number) == 0 else number.replace("-", "−")
+    return "±0" if float(number) == 0 else number.replace("-", "−")
+
+
+def _unit(comparison: Comparison) -> str:
     name = unit(comparison.metric, comparison.higher_is_better)
-    return f"{text} {name if comparison.higher_is_better else name.upper()}" if with_unit else text
+    return name if comparison.higher_is_better else name.upper()
 
 
 def _speed(comparison: Comparison, method: str, budget: Budget, timing: Timing) -> str:
@@ -206,13 +261,14 @@ def _speed(comparison: Comparison, method: str, budget: Budget, timing: Timing) 
 def _certainty(comparison: Comparison, gap: PairedDifference) -> Iterator[str]:
     """Yield the interval of the difference, and whether only the interval reaches the tolerance."""
     if gap.runs > 1:
-        low, high = _amount(comparison, gap.low, with_unit=False), _amount(comparison, gap.high)
-        yield f"The difference is paired by seed: {gap.runs} seeds, 95 % interval {low} to {high}."
+        low, high = _signed(comparison, gap.low), _signed(comparison, gap.high)
+        end = _unit(comparison) + ("" if comparison.higher_is_better else " (lower is better)")
+        yield f"The difference is paired by seed: {gap.runs} seeds, 95 % interval {low} to {high} {end}."
     lost = -gap.difference if comparison.higher_is_better else gap.difference
     if lost > TOLERANCE[comparison.metric]:
         yield (
-            f"The mean loss is more than {_tolerance(comparison)}; only the interval reaches it, and more seeds may "
-            "show that it does not."
+            f"The mean loss is more than {tolerance_text(comparison)}; only the interval reaches it, and more seeds "
+            "may show that it does not."
         )
 
 

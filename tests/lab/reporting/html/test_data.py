@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from lab_records import comparison, save
+from lab_records import comparison, lsp, save
 from report_records import overlaps, results, sizes
 
 from lsprune.errors import LspruneError
@@ -82,6 +82,42 @@ def test_the_recommendation_and_the_front_point_at_points_of_the_plot(tmp_path):
     for point in data["tradeOff"]["front"]:
         if point["method"] != "unpruned":
             assert point["share"] in [p["share"] for p in method(data, point["method"])["points"]]
+
+
+def test_the_recommendation_says_how_sure_it_is(tmp_path):
+    advice = data_of(tmp_path, comparison(test=lambda m, s: {"unpruned": 0.8, "no-edges": 0.5}.get(m, 0.85)))[
+        "recommendation"
+    ]
+    assert (advice["kind"], advice["badge"]) == ("better", "better")
+    assert advice["verdict"] == "accuracy 0.850 against 0.800 unpruned; clearly better"
+    lost = data_of(tmp_path, comparison())["recommendation"]
+    assert (lost["kind"], lost["verdict"].split(";")[0]) == ("keep-all", "keep all edges")
+
+
+@pytest.mark.parametrize("mae", [False, True])
+def test_axes_say_which_way_is_better(tmp_path, mae):
+    data = data_of(tmp_path, comparison(mae=mae))
+    assert data["higherIsBetter"] is not mae
+    said = "(lower is better ↓)" if mae else "(higher is better ↑)"
+    assert all(metric["axis"].endswith(said) for metric in data["metrics"])
+
+
+def test_a_page_begins_with_the_largest_comparison_and_describes_every_method(tmp_path):
+    save([*comparison(dataset="pubmed", seeds=2), *comparison(seeds=3)], tmp_path / "compare.jsonl")
+    save(overlaps(), tmp_path / "consistency.jsonl")
+    data = page_data(read_studies([tmp_path]))
+    assert data["comparisons"][data["first"]]["dataset"] == "cora"
+    about = dict(data["about"])
+    named = {one["name"] for part in ("comparisons", "consistency") for c in data[part] for one in c["methods"]}
+    assert named <= set(about) and all(about.values())
+
+
+def test_a_name_that_means_two_methods_has_both_lines(tmp_path):
+    save(comparison(methods=("unpruned", lsp("mine"))), tmp_path / "a.jsonl")
+    save(comparison(methods=("unpruned", lsp("mine", weights={"name": "jaccard"}))), tmp_path / "b.jsonl")
+    line = dict(page_data(read_studies([tmp_path]))["about"])["mine"]
+    first, second = line.split(" Or: ")
+    assert first.startswith("Locality-sensitive pruning. Hash: ") and second.startswith("Weights: prefer edges")
 
 
 def test_neighbourhood_sizes_are_means_over_seeds_beside_the_paper(tmp_path):

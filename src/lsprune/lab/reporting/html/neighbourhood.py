@@ -21,7 +21,7 @@ from lsprune.baselines import LocalRandom
 from lsprune.graph import Array
 from lsprune.kernels import runtime
 from lsprune.lab.reporting.formatting import short
-from lsprune.lab.reporting.method_styles import SAMPLE_METHODS, page_style
+from lsprune.lab.reporting.method_styles import SAMPLE_METHODS, page_styles
 from lsprune.lab.studies.methods import catalogue
 from lsprune.lab.synthetic_graphs import Samples, Synthetic
 from lsprune.measure import aligned_consistency
@@ -38,10 +38,8 @@ SHOWN = 2  # the first samples of the set; the overlap over all nodes is over pa
 def neighbourhood_data() -> Data:
     """Return the two samples, their layout, and for each method and k the masks and overlaps."""
     data: Data = json.loads((files("lsprune.lab.reporting.html") / FILE).read_text(encoding="utf8"))
-    labels = [
-        {"name": name, "about": about, "style": page_style(catalogue()[name]).to_dict()}
-        for name, about in SAMPLE_METHODS.items()
-    ]
+    styles = page_styles([catalogue()[name] for name in SAMPLE_METHODS], SAMPLE_METHODS)
+    labels = [{"name": name, "about": about, "style": styles[name].to_dict()} for name, about in SAMPLE_METHODS.items()]
     methods = [{**label, "byK": kept} for label, kept in zip(labels, data.pop("kept"), strict=True)]
     return {**data, "methods": methods}
 

@@ -1,9 +1,9 @@
 """Make the HTML report: one file that opens from disk and needs no network, the same bytes for the same results.
 
 Plots are SVG drawn by the page's own script in `static/`. Tried instead, inlined: Bokeh 3.9 (1.27 MB of script; the
-main plot alone is ready after 2.0 s, our whole page of 0.49 MB after 0.7 s) and Plotly 6 (4.8 MB; 3.2 s). Either would
-replace about 300 of our 1,030 lines of JavaScript and add zooming, but their points cannot be reached by keyboard, and
-they set inline styles, which our content security policy forbids.
+main plot alone is ready after 2.0 s, our whole page, of 0.49 MB then, after 0.7 s) and Plotly 6 (4.8 MB; 3.2 s).
+Either would replace about 300 of our 1,400 lines of JavaScript and add zooming, but their points cannot be reached by
+keyboard, and they set inline styles, which our content security policy forbids.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from lsprune._version import __version__
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.files.atomic_write import atomic_write
 from lsprune.lab.reporting.comparison import StudyResults, read_studies
+from lsprune.lab.reporting.html.compact import compact
 from lsprune.lab.reporting.html.data import page_data
+from lsprune.lab.reporting.html.overview import study_cards, verdict_rows
 from lsprune.lab.reporting.html.paper_section import paper_section
 from lsprune.lab.reporting.method_styles import UPPER_BOUND
 from lsprune.lab.reporting.records import result_files
@@ -31,8 +33,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 SCRIPTS = (
-    "elements.js", "scales.js", "chart.js", "legend.js", "tables.js", "curves.js", "trade_off.js", "paper.js",
-    "sizes.js", "consistency.js", "neighbourhood.js", "start.js",
+    "elements.js", "data.js", "scales.js", "chart.js", "about.js", "legend.js", "tables.js", "curves.js",
+    "recommendation.js", "trade_off.js", "paper.js", "sizes.js", "consistency.js", "neighbourhood.js",
+    "thumbnails.js", "view.js", "start.js",
 )  # fmt: skip
 STYLES = ("page.css",)
 POLICY = (
@@ -82,9 +85,15 @@ def make_report(studies: Sequence[StudyResults]) -> bytes:
         policy=POLICY.format(script=_digest(script), style=_digest(style)),
         script=script,
         style=style,
-        data=embedded(data),
+        data=embedded(compact(data)),
         comparisons=data["comparisons"],
         paper_section=paper_section(studies),
+        has_paper=any(comparison["paper"] for comparison in data["comparisons"]),
+        has_consistency=bool(data["consistency"]),
+        has_sizes=bool(data["sizes"]),
+        rows=verdict_rows(studies),
+        cards=study_cards(studies),
+        about=dict(data["about"]),
         upper_bound=UPPER_BOUND,
         files=[{"path": str(study.path), "runs": study.runs} for study in studies],
         version=__version__,
@@ -111,9 +120,9 @@ def _template() -> Template:
     except ImportError as error:
         raise MissingDependency("lsprune.lab.reporting needs jinja2: pip install 'lsprune[report]'") from error
     loader = PackageLoader("lsprune.lab.reporting.html", "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True).get_template(
-        "report.html"
-    )
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    ).get_template("report.html")
 
 
 def _joined(names: Sequence[str]) -> str:

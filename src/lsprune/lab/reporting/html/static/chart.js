@@ -6,6 +6,7 @@
 // `details` are the lines of text in the tooltip.
 
 const MARGIN = { left: 58, right: 16, top: 30, bottom: 46 };
+const TITLE_HEIGHT = 17, TITLE_LETTER = 7.5; // pixels
 const HOVER_RADIUS = 36; // pixels
 const CLOSE_RADIUS = 12; // a point this close is preferred to a level
 const LEVEL_RADIUS = 8;
@@ -31,7 +32,9 @@ function paint(holder) {
   const spec = holder.spec, levels = spec.levels || [], width = holder.clientWidth || 320;
   holder.drawnWidth = width;
   const height = spec.height || Math.max(270, Math.min(430, width * 0.52));
-  const plot = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom: height - MARGIN.bottom };
+  const titles = titleLines(spec.y.label, width);
+  const top = MARGIN.top + (titles.length - 1) * TITLE_HEIGHT;
+  const plot = { left: MARGIN.left, right: width - MARGIN.right, top, bottom: height - MARGIN.bottom };
   const xValues = () => spec.series.flatMap((line) => line.points.map((point) => point.x));
   const xDomain = spec.x.domain || (spec.x.share ? shareDomain(spec.series, spec.x.log) : paddedDomain(xValues(), spec.x.log, 0.05));
   const yDomain = spec.y.domain || paddedDomain(heights(spec.series, levels), spec.y.log, 0.06);
@@ -41,7 +44,7 @@ function paint(holder) {
     class: spec.series.length > MANY_SERIES ? "many" : null, width, height, viewBox: `0 0 ${width} ${height}`, tabindex: 0,
     role: "group", "aria-label": `Plot: ${spec.title || spec.y.label}. Arrow keys move between points.`,
   });
-  drawYAxis(picture, spec.y, yDomain, y, plot);
+  drawYAxis(picture, spec.y, yDomain, y, plot, titles);
   drawXAxis(picture, spec.x, xDomain, x, plot);
   const canShow = (point) => (!spec.x.log || point.x > 0) && (!spec.y.log || point.y > 0);
   const series = spec.series.map((line) => ({ ...line, points: line.points.filter(canShow) }));
@@ -56,7 +59,13 @@ function paint(holder) {
   addInteraction(holder, picture, tooltip, announcement, targets.filter((target) => target.places.length));
 }
 
-function drawYAxis(picture, axis, domain, y, plot) {
+// A title that is wider than the plot is broken before its bracket.
+function titleLines(label, width) {
+  const at = label.lastIndexOf(" (");
+  return at > 0 && label.length * TITLE_LETTER > width ? [label.slice(0, at), label.slice(at + 1)] : [label];
+}
+
+function drawYAxis(picture, axis, domain, y, plot, titles) {
   const count = Math.max(3, Math.round((plot.bottom - plot.top) / 48));
   for (const tick of axis.log ? logTicks(domain, count) : linearTicks(domain, count)) {
     picture.append(
@@ -64,7 +73,7 @@ function drawYAxis(picture, axis, domain, y, plot) {
       svg("text", { x: plot.left - 8, y: y(tick.value) + 4, "text-anchor": "end", text: tick.text }),
     );
   }
-  picture.append(svg("text", { x: 0, y: 15, class: "title", text: axis.label }));
+  picture.append(...titles.map((text, i) => svg("text", { x: 0, y: 15 + i * TITLE_HEIGHT, class: "title", text })));
 }
 
 function drawXAxis(picture, axis, domain, x, plot) {

@@ -3,6 +3,10 @@
 const OVERLAP_COLUMNS = ["line", "edges kept", "overlap", "low", "high", "runs"];
 
 class Consistency {
+  section = "consistency";
+
+  names = ["consistency-dataset", "consistency-view", "consistency-line", "consistency-only"];
+
   constructor(data) {
     this.sets = data.consistency;
     this.groups = data.groups;
@@ -10,7 +14,6 @@ class Consistency {
   }
 
   start() {
-    if (!this.sets.length) { byId("consistency").hidden = true; return; }
     fillSelect(byId("consistency-dataset"), datasetOptions(this.sets));
     byId("consistency-sets").hidden = this.sets.length < 2;
     byId("consistency-dataset").addEventListener("change", () => this.select());
@@ -18,10 +21,23 @@ class Consistency {
     byId("consistency-csv").addEventListener("click", () => (
       download(`${fileName([this.set.study, this.set.dataset])}.csv`, csvText(this.rows(), OVERLAP_COLUMNS))));
     this.select();
+    rememberSelects(["consistency-dataset"]);
+  }
+
+  state() {
+    const view = byId("consistency-chart").hidden ? "table" : "";
+    return { ...selectStates(["consistency-dataset"]), "consistency-view": view, ...this.legend.state("consistency-") };
+  }
+
+  restore(parameters) {
+    restoreSelect("consistency-dataset", parameters);
+    this.select();
+    this.switchTo(parameters.get("consistency-view") === "table" ? "table" : "chart");
+    this.legend.restore(parameters, "consistency-");
   }
 
   select() {
-    this.set = this.sets[Number(byId("consistency-dataset").value)];
+    this.set = chosenSet(this.sets, byId("consistency-dataset").value);
     const entries = Object.entries(this.groups).flatMap(([group, label]) => (
       this.set.methods.filter((method) => method.group === group).map((method) => methodEntry(method, label, true))));
     this.legend.show(entries);

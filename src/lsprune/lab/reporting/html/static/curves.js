@@ -4,8 +4,13 @@ const SIDE_LABELS = { in: "in-neighbours", out: "out-neighbours" };
 const LEVEL_STYLE = (role) => ({ css: "h-ink", line: `level level-${role}` });
 
 class Curves {
+  section = "comparison";
+
+  names = ["study", "dataset", "target", "metric", "side", "paper", "log", "view", "line", "only"];
+
   constructor(data, onSelect) {
     this.comparisons = data.comparisons;
+    this.first = data.comparisons[data.first];
     this.groups = data.groups;
     this.paperMethods = data.paperMethods;
     this.onSelect = onSelect; // called when another comparison is shown
@@ -26,14 +31,30 @@ class Curves {
       const { study, dataset, target } = this.comparison;
       download(`${fileName([study, dataset, target, this.field()])}.csv`, csvText(this.rows()));
     });
-    for (const button of document.querySelectorAll("[data-comparison]")) {
-      button.addEventListener("click", () => {
-        this.select(this.comparisons[Number(button.dataset.comparison)]);
-        byId("controls").scrollIntoView();
-        byId("dataset").focus({ preventScroll: true });
-      });
-    }
-    this.select(this.comparisons.reduce((best, other) => (other.methods.length > best.methods.length ? other : best)));
+    this.select(this.first);
+  }
+
+  // The view in the address
+
+  state() {
+    const { study, dataset, target } = this.comparison;
+    const inStudy = this.comparisons.filter((other) => other.study === study);
+    const alike = inStudy.filter((other) => other.dataset === dataset);
+    return {
+      study, dataset: inStudy.length > 1 ? dataset : "", target: alike.length > 1 ? target : "",
+      metric: byId("metric").selectedIndex ? this.field() : "", side: byId("side").value,
+      paper: byId("paper").checked ? "" : "no", log: byId("log").checked ? "" : "no",
+      view: byId("plots").hidden ? "table" : "", ...this.legend.state(""),
+    };
+  }
+
+  restore(parameters) {
+    const get = (name) => parameters.get(name);
+    const known = get("study") ? this.find(get("study"), get("dataset"), get("target")) : null;
+    for (const id of ["paper", "log"]) byId(id).checked = get(id) !== "no";
+    this.switchTo(get("view") === "table" ? "table" : "chart");
+    this.select(known || this.first, { metric: get("metric") || "", side: get("side") || "" });
+    this.legend.restore(parameters, "");
   }
 
   // The comparison of this study that is closest to a dataset and target.
@@ -43,8 +64,10 @@ class Curves {
     return onDataset.find((comparison) => comparison.target === target) || onDataset[0] || inStudy[0];
   }
 
-  select(comparison) {
+  // Show a comparison; the metric and the side stay, if it has them and no others are given.
+  select(comparison, { metric = byId("metric").value, side = byId("side").value } = {}) {
     this.comparison = comparison;
+    byId("comparison-title").textContent = nameOf(comparison);
     byId("study").value = comparison.study;
     const inStudy = this.comparisons.filter((other) => other.study === comparison.study);
     fillSelect(byId("dataset"), [...new Set(inStudy.map((other) => other.dataset))].map((name) => [name, name]), comparison.dataset);
@@ -52,10 +75,12 @@ class Curves {
     const number = (other) => this.comparisons.indexOf(other);
     fillSelect(byId("target"), targets.map((other) => [number(other), other.target || "none"]), number(comparison));
     byId("target-label").hidden = targets.length < 2 && !comparison.target;
-    fillSelect(byId("metric"), comparison.metrics.map((metric) => [metric.id, metric.name]), byId("metric").value || "test");
+    fillSelect(byId("metric"), comparison.metrics.map(({ id, name }) => [id, name]), metric || "test");
     const sides = [...new Set(comparison.methods.map((method) => method.side).filter(Boolean))];
-    fillSelect(byId("side"), [["", "both"], ...sides.map((side) => [side, SIDE_LABELS[side]])], byId("side").value);
+    fillSelect(byId("side"), [["", "both"], ...sides.map((name) => [name, SIDE_LABELS[name]])], side);
     byId("side-label").hidden = sides.length < 2;
+    byId("paper-label").hidden = !comparison.paper;
+    byId("paper-note").hidden = !comparison.paper;
     this.updateLegend();
     this.onSelect(comparison);
   }
@@ -63,7 +88,7 @@ class Curves {
   updateLegend() {
     const { references, drawn, paper } = this.comparison;
     const entries = references.map(({ role, name }) => (
-      { id: `level:${role}`, name, kind: "level", group: "References", on: true, style: LEVEL_STYLE(role) }));
+      { id: `level:${role}`, name, kind: "level", group: "References", on: true, style: LEVEL_STYLE(role), about: this.aboutRole(role) }));
     for (const [group, label] of Object.entries(this.groups)) {
       for (const method of this.methods().filter((other) => other.group === group)) {
         const entry = methodEntry(method, label, drawn.includes(method.name));
@@ -80,6 +105,11 @@ class Curves {
 
   field() {
     return byId("metric").value;
+  }
+
+  aboutRole(role) {
+    return { unpruned: "The whole graph: no edge is removed.", basic: "The plain variant of the model, on the whole graph." }[role]
+      || "No edges at all: shows whether topology matters.";
   }
 
   paperLabel(name) {
@@ -111,21 +141,30 @@ class Curves {
 
   draw() {
     const field = this.field(), log = byId("log").checked, { dataset, target, metrics } = this.comparison;
-    const label = metrics.find((metric) => metric.id === field).name;
+    const { name, axis: label } = metrics.find((metric) => metric.id === field);
     const methods = this.visibleMethods().map((method) => (
-      { name: method.name, style: method.style, points: method.points.map((point) => estimatePoint(point.share, point[field], point.k)) }));
+      { name: method.name, style: method.style, points: method.points.map((point) => this.point(point, field)) }));
     const series = [...methods, ...this.visiblePaper().map(([name, points]) => this.paperLine(name, points))];
     const levels = this.visibleReferences().map(({ name, role, [field]: estimate }) => {
       const [y, low, high] = estimate;
       return { name, role, y, low, high, details: estimateText(estimate) };
     });
     const x = { label: "Share of edges kept", share: true, log, domain: shareDomain(series, log) };
-    drawChart(byId("main-chart"), { title: [dataset, target, label].filter(Boolean).join(", "), x, y: { label }, series, levels });
+    drawChart(byId("main-chart"), { title: [dataset, target, name].filter(Boolean).join(", "), x, y: { label }, series, levels });
     this.drawTimes(x);
     this.showPaperNote(field);
     const rows = this.rows();
     byId("table-note").textContent = `${plural(rows.length, "row")}: the lines that are switched on. Times are relative to the unpruned graph.`;
     showTable(byId("table"), rows);
+    showGlossary(byId("glossary"), this.visibleMethods().map((method) => method.name));
+  }
+
+  // A point of a method, with how it compares with the unpruned graph.
+  point(point, field) {
+    const place = estimatePoint(point.share, point[field], point.k), { references, higherIsBetter } = this.comparison;
+    const unpruned = references.find((reference) => reference.role === "unpruned");
+    if (!unpruned) return place;
+    return { ...place, details: [...place.details, differenceText(place.y, unpruned[field][0], higherIsBetter)] };
   }
 
   paperLine(name, points) {
@@ -140,8 +179,8 @@ class Curves {
     byId("times-note").textContent = `No relative times of our runs: ${reason}.`;
     const showPaper = paper && byId("paper").checked && !this.legend.isolated;
     const paperTimes = showPaper ? Object.entries(paper.time).map(([name, points]) => this.paperLine(name, points)) : [];
-    this.drawTime(byId("train-chart"), "trainingTime", "Training time / unpruned", x, []);
-    this.drawTime(byId("test-chart"), "testTime", anyTime ? "Test time / unpruned" : "Test time / unpruned, in the paper", x, paperTimes);
+    this.drawTime(byId("train-chart"), "trainingTime", "Training time / unpruned (below 1 is faster)", x, []);
+    this.drawTime(byId("test-chart"), "testTime", anyTime ? "Test time / unpruned (below 1 is faster)" : "Test time / unpruned, in the paper (below 1 is faster)", x, paperTimes);
   }
 
   drawTime(holder, field, label, x, paperTimes) {
@@ -157,9 +196,9 @@ class Curves {
   }
 
   showPaperNote(field) {
-    const how = field === "test_max" ? "" : " The paper reports the best test value of all epochs; choose the metric “best epoch by test” to compare.";
-    byId("paper-note").textContent = !this.comparison.paper ? "The paper has no figure of this."
-      : byId("paper").checked ? `Hollow points are the paper’s own.${how}` : "";
+    const offersBest = this.comparison.metrics.some((metric) => metric.id === "test_max");
+    const how = field === "test_max" || !offersBest ? "" : " The paper reports the best test value of all epochs; choose the metric “best epoch by test” to compare.";
+    byId("paper-note").textContent = byId("paper").checked ? `Hollow points are the paper’s own.${how}` : "";
   }
 
   // The table

@@ -26,6 +26,22 @@ class Legend {
     this.update();
   }
 
+  // What differs from the lines of the start: the names of parameters are `line` and `only` with this prefix.
+  state(prefix) {
+    const isUsual = this.entries.every((entry) => entry.on === this.selected.has(entry.id));
+    const lines = isUsual ? [] : [...this.selected];
+    return { [`${prefix}line`]: isUsual || lines.length ? lines : ["none"], [`${prefix}only`]: this.isolated };
+  }
+
+  restore(parameters, prefix) {
+    const lines = parameters.getAll(`${prefix}line`), only = parameters.get(`${prefix}only`);
+    this.select((entry) => (lines.length ? lines.includes(entry.id) : entry.on));
+    this.isolated = this.entries.some((entry) => entry.id === only) ? only : null;
+    this.change();
+    if (!lines.length) return;
+    for (const details of this.holder.querySelectorAll("details")) details.open = Boolean(details.querySelector("input:checked"));
+  }
+
   select(isSelected) {
     this.selected = new Set(this.entries.filter(isSelected).map((entry) => entry.id));
     this.isolated = null;
@@ -48,7 +64,8 @@ class Legend {
 
   row(entry) {
     const checkbox = html("input", { type: "checkbox", "aria-label": `Show ${entry.name}` });
-    const button = html("button", { type: "button", title: "Show this line alone; click again to show all", "data-entry": entry.id },
+    const about = `${entry.about || entry.name} Click to show this line alone, and again to show all.`;
+    const button = html("button", { type: "button", "data-about": about, "data-entry": entry.id },
       swatch(entry.style), html("span", { text: entry.name }));
     checkbox.addEventListener("change", () => {
       if (checkbox.checked) this.selected.add(entry.id);
@@ -88,14 +105,14 @@ class Legend {
 }
 
 function methodEntry(method, group, on) {
-  return { id: `method:${method.name}`, name: method.name, style: method.style, kind: "method", group, on };
+  return { id: `method:${method.name}`, name: method.name, style: method.style, kind: "method", group, on, about: aboutMethods.get(method.name) };
 }
 
 function swatch(style) {
   const parts = [];
-  if (style.line !== "none") parts.push(svg("line", { class: `line ${style.line || ""} ${style.css}`, x1: 1, x2: 29, y1: 8, y2: 8 }));
-  if (style.shape) parts.push(svg("g", { class: style.css, transform: "translate(15 8)" }, marker(style.shape, 4, style.hollow ? "hollow" : "")));
-  return svg("svg", { viewBox: "0 0 30 16", "aria-hidden": "true" }, ...parts);
+  if (style.line !== "none") parts.push(svg("line", { class: `line ${style.line || ""} ${style.css}`, x1: 1, x2: 43, y1: 8, y2: 8 }));
+  if (style.shape) parts.push(svg("g", { class: style.css, transform: "translate(22 8)" }, marker(style.shape, 4, style.hollow ? "hollow" : "")));
+  return svg("svg", { viewBox: "0 0 44 16", "aria-hidden": "true" }, ...parts);
 }
 
 // The key of a plot whose lines cannot be switched: a swatch and a name each.

@@ -2,7 +2,13 @@
 
 const PICTURE_SIZE = 220, PICTURE_MARGIN = 16, NODE_RADIUS = 8;
 
+const HOOD_SELECTS = ["hood-node", "hood-k"];
+
 class Neighbourhood {
+  section = "neighbourhood";
+
+  names = HOOD_SELECTS;
+
   constructor(data) {
     this.data = data.neighbourhood;
   }
@@ -18,6 +24,16 @@ class Neighbourhood {
     byId("hood-key").replaceChildren(
       html("span", {}, line("kept"), "kept"), html("span", {}, line("removed"), "removed"),
       html("span", { text: "arrows point from in-neighbours to the selected node" }));
+    rememberSelects(HOOD_SELECTS);
+    this.draw();
+  }
+
+  state() {
+    return selectStates(HOOD_SELECTS);
+  }
+
+  restore(parameters) {
+    for (const id of HOOD_SELECTS) restoreSelect(id, parameters);
     this.draw();
   }
 

@@ -1,9 +1,9 @@
 // The paper's figure and ours, with the same axes.
 
-function showPaperFigures(comparison, paperMethods) {
+function showPaperFigures(comparison, { comparisons, paperMethods }) {
   const paperHolder = byId("paper-chart"), oursHolder = byId("ours-chart");
   if (!comparison.paper) {
-    byId("paper-figures-note").textContent = "The paper has no figure of this dataset.";
+    byId("paper-figures-note").replaceChildren("The paper has no figure of this dataset. It has figures of ", ...paperLinks(comparisons), ".");
     clearChart(paperHolder);
     clearChart(oursHolder);
     byId("paper-figures-key").replaceChildren();
@@ -25,7 +25,7 @@ function showPaperFigures(comparison, paperMethods) {
   }));
   const all = [...theirs, ...ours, ...references];
   const x = { label: "Share of edges kept", share: true, domain: shareDomain(all, false) };
-  const domain = paddedDomain(heights(all), false, 0.06), metric = comparison.metrics[0].name;
+  const domain = paddedDomain(heights(all), false, 0.06), metric = comparison.metrics[0].axis;
   const names = ours.map((line) => line.name).join(", ") || "no pruned graph was run yet";
   const epoch = field === "test_max" ? ", at the best epoch by test, as the paper reports it" : "";
   byId("paper-figures-note").textContent = `Both plots have the same axes. Ours: ${names}${epoch}.`;
@@ -33,4 +33,14 @@ function showPaperFigures(comparison, paperMethods) {
   showKey(byId("paper-figures-key"), [...theirs, ...references.filter((line) => !shapes.includes(line.style.shape))]);
   drawChart(paperHolder, { title: "the paper", height: 320, x, y: { label: `Paper: ${metric}`, domain }, series: theirs });
   drawChart(oursHolder, { title: "ours", height: 320, x, y: { label: `Ours: ${metric}`, domain }, series: [...ours, ...references] });
+}
+
+// Links to the datasets that the paper has figures of.
+function paperLinks(comparisons) {
+  const having = comparisons.filter(({ paper }) => paper);
+  const first = having.filter((one, i) => having.findIndex((other) => nameOf(other) === nameOf(one)) === i);
+  return first.flatMap((one, i) => {
+    const view = new URLSearchParams({ study: one.study, dataset: one.dataset, ...(one.target ? { target: one.target } : {}), at: "paper-figures" });
+    return [i ? ", " : "", html("a", { href: `#${view}`, text: nameOf(one) })];
+  });
 }

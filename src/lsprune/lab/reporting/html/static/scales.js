@@ -25,6 +25,14 @@ function shareText(share, k) {
   return `${perCent(share)} of edges kept${k ? `, k = ${k}` : ""}`;
 }
 
+// How a mean compares with that of the unpruned graph, in words that hold for scores and for errors.
+function differenceText(value, unpruned, higherIsBetter) {
+  const gap = value - unpruned;
+  if (Math.abs(gap) < 5e-5) return "the same as the unpruned mean";
+  const words = gap > 0 ? "above" : "below", better = gap > 0 === higherIsBetter ? "better" : "worse";
+  return `${digits(Math.abs(gap))} ${words} the unpruned mean (${better})`;
+}
+
 // Points of a plot
 
 function estimatePoint(share, estimate, k) {
@@ -109,12 +117,31 @@ function shareTicks(domain, log, width) {
 
 // Markers: paths around (0, 0)
 
+// A regular polygon with a corner on top; a star, if its inner corners have a radius of their own.
+function polygonPath(corners, radius, inner) {
+  const radii = inner ? [radius, inner] : [radius], count = corners * radii.length;
+  const points = Array.from({ length: count }, (_, i) => {
+    const angle = (2 * Math.PI * i) / count - Math.PI / 2, size = radii[i % radii.length];
+    return `${(size * Math.cos(angle)).toFixed(2)} ${(size * Math.sin(angle)).toFixed(2)}`;
+  });
+  return `M${points.join("L")}z`;
+}
+
 const SHAPES = {
   circle: (r) => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
   square: (r) => `M${-r} ${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
   up: (r) => `M0 ${-1.25 * r}L${1.2 * r} ${r}H${-1.2 * r}z`,
   diamond: (r) => `M0 ${-1.4 * r}L${1.4 * r} 0L0 ${1.4 * r}L${-1.4 * r} 0z`,
   down: (r) => `M0 ${1.25 * r}L${1.2 * r} ${-r}H${-1.2 * r}z`,
+  left: (r) => `M${-1.25 * r} 0L${r} ${-1.2 * r}V${1.2 * r}z`,
+  right: (r) => `M${1.25 * r} 0L${-r} ${-1.2 * r}V${1.2 * r}z`,
+  pentagon: (r) => polygonPath(5, 1.25 * r),
+  hexagon: (r) => polygonPath(6, 1.25 * r),
+  star: (r) => polygonPath(5, 1.5 * r, 0.65 * r),
+  plus: (r) => {
+    const a = 0.45 * r, b = 1.25 * r - a;
+    return `M${-a} ${-1.25 * r}h${2 * a}v${b}h${b}v${2 * a}h${-b}v${b}h${-2 * a}v${-b}h${-b}v${-2 * a}h${b}z`;
+  },
   cross: (r) => `M${-r} ${-r}L${r} ${r}M${r} ${-r}L${-r} ${r}`,
 };
 

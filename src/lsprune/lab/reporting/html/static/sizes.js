@@ -1,11 +1,17 @@
 // The variance of neighbourhood sizes against the share of edges kept, and the paper's figure beside ours.
 
 const HOP_STYLES = [
-  ["h0", "circle"], ["h1", "up"], ["h2", "diamond"], ["h3", "square"], ["h4", "down"], ["h7", "circle"], ["h8", "up"],
+  ["h0", "circle"], ["h1", "up"], ["h2", "diamond"], ["h3", "square"], ["h4", "down"], ["h5", "left"], ["h-random", "star"],
 ].map(([css, shape]) => ({ css, shape }));
 const PAPER_SIZE_STYLE = { css: "h-ink", shape: "circle", hollow: true, line: "dotted" };
 
+const SIZES_SELECTS = ["sizes-dataset", "sizes-hops", "sizes-method"];
+
 class Sizes {
+  section = "sizes";
+
+  names = [...SIZES_SELECTS, "sizes-line", "sizes-only"];
+
   constructor(data) {
     this.sets = data.sizes;
     this.first = data.sizeMethods; // the methods that are shown first
@@ -13,15 +19,26 @@ class Sizes {
   }
 
   start() {
-    if (!this.sets.length) { byId("sizes").hidden = true; return; }
     fillSelect(byId("sizes-dataset"), datasetOptions(this.sets));
     byId("sizes-dataset").addEventListener("change", () => this.select());
     for (const name of ["hops", "method"]) byId(`sizes-${name}`).addEventListener("change", () => this.draw());
     this.select();
+    rememberSelects(SIZES_SELECTS);
+  }
+
+  state() {
+    return { ...selectStates(SIZES_SELECTS), ...this.legend.state("sizes-") };
+  }
+
+  restore(parameters) {
+    restoreSelect("sizes-dataset", parameters);
+    this.select();
+    for (const id of SIZES_SELECTS) restoreSelect(id, parameters);
+    this.legend.restore(parameters, "sizes-");
   }
 
   select() {
-    const set = this.sets[Number(byId("sizes-dataset").value)];
+    const set = chosenSet(this.sets, byId("sizes-dataset").value);
     this.set = set;
     fillSelect(byId("sizes-hops"), set.hops.map((hops) => [hops, plural(hops, "hop")]), byId("sizes-hops").value || set.hops[1]);
     fillSelect(byId("sizes-method"), set.methods.map(({ name }) => [name, name]), byId("sizes-method").value || this.first[0]);
@@ -84,8 +101,14 @@ class Sizes {
 
 // Options for a select of datasets; a dataset of several studies has its study's name.
 function datasetOptions(sets) {
-  return sets.map((set, i) => {
-    const isUnique = sets.filter((other) => other.dataset === set.dataset).length === 1;
-    return [i, set.dataset + (isUnique ? "" : ` (${set.study})`)];
-  });
+  return sets.map((set) => [datasetName(sets, set), datasetName(sets, set)]);
+}
+
+function datasetName(sets, set) {
+  const isUnique = sets.filter((other) => other.dataset === set.dataset).length === 1;
+  return set.dataset + (isUnique ? "" : ` (${set.study})`);
+}
+
+function chosenSet(sets, name) {
+  return sets.find((set) => datasetName(sets, set) === name) || sets[0];
 }

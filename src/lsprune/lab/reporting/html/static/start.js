@@ -10,14 +10,22 @@ function startTheme() {
 }
 
 function start() {
-  const data = JSON.parse(byId("data").textContent);
+  const data = readData();
   startTheme();
-  if (data.comparisons.length) {
-    new Curves(data, (comparison) => { showTradeOff(comparison); showPaperFigures(comparison, data.paperMethods); }).start();
-  }
-  new Consistency(data).start();
-  new Sizes(data).start();
-  new Neighbourhood(data).start();
+  startAbouts();
+  const showComparison = (comparison) => {
+    showRecommendation(comparison);
+    showTradeOff(comparison);
+    showPaperFigures(comparison, data);
+  };
+  const parts = [];
+  if (data.comparisons.length) parts.push(new Curves(data, showComparison));
+  if (data.consistency.length) parts.push(new Consistency(data));
+  if (data.sizes.length) parts.push(new Sizes(data));
+  parts.push(new Neighbourhood(data));
+  for (const part of parts) part.start();
+  drawThumbnails(data);
+  new View(parts).start();
 }
 
 start();

@@ -1,10 +1,7 @@
-// The recommendation, and the metric against the cost of training.
+// The metric against the cost of training.
 
 function showTradeOff(comparison) {
   const { recommendation, tradeOff } = comparison;
-  byId("recommendation").className = `recommendation${recommendation.found ? " found" : ""}`;
-  byId("recommendation").replaceChildren(
-    html("strong", { text: recommendation.text }), ...recommendation.reasons.map((text) => html("p", { text })));
   const inSeconds = tradeOff.cost === "seconds";
   const longest = Math.max(0, ...comparison.methods.flatMap((method) => method.points.map((point) => point.epochSeconds || 0)));
   const unit = longest < 0.1 ? { short: "ms", name: "Milliseconds", factor: 1000 } : { short: "s", name: "Seconds", factor: 1 };
@@ -34,7 +31,7 @@ function showTradeOff(comparison) {
   }] : [];
   const x = inSeconds ? { label: `${unit.name} of a training epoch` } : { label: "Share of edges kept", share: true, log: true };
   drawChart(byId("trade-chart"), {
-    title: `${comparison.dataset}, trade-off`, x, y: { label: comparison.metrics[0].name }, series: [...series, frontLine], marks, levels,
+    title: `${comparison.dataset}, trade-off`, x, y: { label: comparison.metrics[0].axis }, series: [...series, frontLine], marks, levels,
   });
 }
 
