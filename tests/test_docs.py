@@ -28,9 +28,10 @@ from lsprune.errors import MissingDependency
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
+HOW_TO = sorted((DOCS / "how-to").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-NAV = re.compile(r"^ {2}- .+: (\S+\.md)$", re.MULTILINE)
+NAV = re.compile(r"^ +- .+: (\S+\.md)$", re.MULTILINE)
 
 
 def text(page: Path) -> str:
@@ -54,12 +55,14 @@ def blocks(page: Path, *languages: str) -> list[tuple[str, str]]:
 
 
 def recipes() -> Iterator[Any]:
-    """Every section with Python in it, as (language, code) in order: blocks of a section build on each other."""
-    for name in ("index.md", "cookbook.md", "theory.md", "weights.md"):
-        for section in re.split(r"^## ", (DOCS / name).read_text(), flags=re.MULTILINE)[1:]:
-            found = [(kind, code) for kind, code in BLOCK.findall(section) if kind in ("python", "console")]
-            if any(kind == "python" for kind, _ in found):
-                yield pytest.param(name, found, id=f"{name}: {section.splitlines()[0]}")
+    """Every page of how-to and every section with Python, as (language, code): their blocks build on each other."""
+    sections = [(page, page.read_text()) for page in HOW_TO]
+    for page in (DOCS / name for name in ("index.md", "theory.md", "weights.md")):
+        sections += [(page, section) for section in re.split(r"^## ", page.read_text(), flags=re.MULTILINE)[1:]]
+    for page, section in sections:
+        found = [(kind, code) for kind, code in BLOCK.findall(section) if kind in ("python", "console", "text")]
+        if any(kind == "python" for kind, _ in found):
+            yield pytest.param(page, found, id=f"{page.stem}: {section.splitlines()[0]}")
 
 
 def commands(code: str) -> list[list[str]]:
@@ -69,7 +72,8 @@ def commands(code: str) -> list[list[str]]:
 
 
 def test_every_page_is_in_the_nav_and_the_other_way_round():
-    assert sorted(NAV.findall((ROOT / "mkdocs.yml").read_text())) == [page.name for page in PAGES]
+    pages = [page.relative_to(DOCS).as_posix() for page in PAGES]
+    assert sorted(NAV.findall((ROOT / "mkdocs.yml").read_text())) == sorted(pages)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -85,26 +89,37 @@ def test_links_resolve(page: Path):
 
 
 @pytest.mark.parametrize(("page", "steps"), list(recipes()))
-def test_recipes_run(page: str, steps: list[tuple[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_recipes_run(
+    page: Path,
+    steps: list[tuple[str, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
     monkeypatch.chdir(tmp_path)
     for library in ("torch_geometric", "anndata", "pandas"):
         if any(library in code for _, code in steps):
             pytest.importorskip(library)
     names: dict[str, Any] = {}
+    printed = ""
     for kind, code in steps:
-        if "import dgl" in code and importlib.util.find_spec("dgl") is None:
-            compile(code, page, "exec")  # what can be said of it here
-        elif kind == "python":
-            exec(compile(code, page, "exec"), names)
-        elif page == "cookbook.md":
+        if kind == "text":  # what the block above prints
+            assert printed in ("", code), f"{page.name} shows another output: {printed}"
+        elif kind == "console" and page in HOW_TO:
             for words in commands(code):
                 result = CliRunner().invoke(app, words)
                 assert result.exit_code == 0, f"{words}: {result.output}"
+        elif "import dgl" in code and importlib.util.find_spec("dgl") is None:
+            compile(code, page.name, "exec")  # what can be said of it here
+        elif kind == "python":
+            capsys.readouterr()
+            exec(compile(code, page.name, "exec"), names)
+        printed = capsys.readouterr().out if kind == "python" else ""
 
 
 def test_there_are_recipes_with_and_without_dgl():
     """Whatever the pages look like, the test above has something to run."""
-    code = [code for kind, code in blocks(DOCS / "cookbook.md", "python")]
+    code = [code for page in HOW_TO for kind, code in blocks(page, "python")]
     assert sum("import dgl" in one for one in code) == 1
     assert len(code) >= 10
 
