@@ -67,6 +67,7 @@ docs: $(VENV)/dev  ## build/site: the documentation, without a warning
 	$(BIN)/python docs/make_cli.py --check
 	$(BIN)/python docs/make_architecture.py --check
 	$(BIN)/python docs/make_promises.py --check
+	$(BIN)/python docs/make_tutorial.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 lock: $(RELEASE)/done  ## locks/*.txt: the versions of constraints.txt with hashes; UPGRADE=--upgrade renews the other tools
