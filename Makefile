@@ -57,7 +57,7 @@ format: $(VENV)/dev  ## mend what ruff can mend
 bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
 	$(BIN)/python benchmarks/run.py
 
-results: $(VENV)/dev  ## docs/results.md and its figures, from results/*.jsonl
+results: $(VENV)/dev  ## docs/results.md, the pages behind it and their figures, from results/*.jsonl
 	$(BIN)/lsprune study page --results results --out docs
 
 report: $(VENV)/dev  ## build/report.html: all results as one page for the browser

@@ -94,7 +94,9 @@ def read_notebook(text: str) -> Iterator[Cell]:
             source = "".join(cell["source"])
             output = "".join(line for stream in cell["outputs"] for line in stream["text"])
             commands = source.startswith("!")
-            yield Cell("console" if commands else "python", source.replace("!", "$ ", 1) if commands else source, output)
+            yield Cell(
+                "console" if commands else "python", source.replace("!", "$ ", 1) if commands else source, output
+            )
 
 
 def run(cells: Sequence[Cell]) -> list[Cell]:

@@ -62,9 +62,7 @@ def numbers(output: str) -> list[float]:
     return [float(number.replace(",", "")) for number in NUMBER.findall(output)]
 
 
-def test_the_notebook_runs_and_prints_what_it_shows(
-    maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_the_notebook_runs_and_prints_what_it_shows(maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     torch = pytest.importorskip("torch")
     pytest.importorskip("torch_geometric")
     pytest.importorskip("jinja2")
@@ -82,7 +80,7 @@ def test_the_notebook_runs_and_prints_what_it_shows(
             assert numbers(new.output) == pytest.approx(numbers(old.output), abs=0.06, rel=0.01), old.source
             compared += bool(old.output)
     assert compared >= 2
-    assert (tmp_path / "people.html").stat().st_size > 10_000
+    assert (tmp_path / "lsprune-compare.html").stat().st_size > 10_000
     assert (tmp_path / "small.npz").exists()
 
 

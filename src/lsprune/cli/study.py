@@ -173,10 +173,12 @@ def study_status(name: StudyName, selection: Selection, out: Out = Path("results
 @study_app.command("page", cls=Command)
 def study_page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="Folder of the page results.md and of its figures.")] = Path("docs"),
+    out: Annotated[Path, typer.Option(help="Folder of the pages (results.md is the summary) and figures.")] = Path(
+        "docs"
+    ),
     as_json: Json = False,
 ) -> None:
-    """Make a page of tables and figures from all results, and one of acceleration.
+    """Make a page that sums up all results, those with the tables and figures behind it, and one of acceleration.
 
     Example: lsprune study page --results results --out docs
     """
@@ -184,7 +186,8 @@ def study_page(
         from lsprune.lab.reporting.markdown.page import write_page
 
         written = [str(path) for path in write_page(results, out)]
-        show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")
+        figures = sum(path.endswith(".svg") for path in written)
+        show(written, as_json, lambda: f"{written[-1]}; figures: {figures}")
 
 
 @contextmanager
