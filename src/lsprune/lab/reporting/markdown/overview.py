@@ -83,8 +83,8 @@ class Overview:
             no = f" Not on {_names(rest)}." if rest else ""
             yield (
                 f"**On {found.counts[1]} of {len(found.all)} datasets and models, clearly.**{no} Where they do not, "
-                "any way of pruning looks good: train once without edges first. What follows counts only graphs where they "
-                "matter."
+                "any way of pruning looks good: train once without edges first. What follows counts only graphs where "
+                "they matter."
             )
 
     def _loss(self, images: dict[str, bytes]) -> Iterator[str]:
@@ -110,7 +110,8 @@ class Overview:
             better, unclear, worse = (sum(count[sign] for count in counts) for sign in (1, 0, -1))
             yield (
                 f"**Clearly better in {better} comparisons, clearly worse in {worse}, no clear difference in "
-                f"{unclear}.** `LSP.auto` without labels ({AUTO}) against k random neighbours of each node, at the same share:"
+                f"{unclear}.** `LSP.auto` without labels ({AUTO}) against k random neighbours of each node, at the "
+                "same share:"
             )
             heads = ["edges kept", "better", "unclear", "worse", "median, points", "from", "to"]
             yield block(table(heads, [_counts(share, f, (1, 0, -1)) for share, f in found.items() if f.all]))
