@@ -7,7 +7,7 @@ from typing import Any
 
 import griffe
 
-# A file outside docs/ and the page that shows it; other links out of docs/ become plain text. Links of pages in docs/.
+# A file outside docs/ and the page that shows it; other links out of docs/ become plain text.
 PAGES = {"../results/README.md": "tables.md", "../CHANGELOG.md": "changelog.md", "../README.md": "index.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)\s]*)\)")
 

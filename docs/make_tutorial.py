@@ -125,7 +125,9 @@ def _command(line: str) -> str:
     if result.exit_code:
         raise SystemExit(f"{line}: {result.output}")
     lines = _tidy(result.stdout).splitlines()
-    return "".join(textwrap.fill(line, int(COLUMNS), break_long_words=False) + "\n" for line in lines)
+    return "".join(
+        textwrap.fill(line, int(COLUMNS), break_long_words=False, break_on_hyphens=False) + "\n" for line in lines
+    )
 
 
 def _tidy(text: str) -> str:
