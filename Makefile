@@ -57,7 +57,7 @@ format: $(VENV)/dev  ## mend what ruff can mend
 bench: $(VENV)/dev  ## every figure of benchmarks/README.md (several minutes)
 	$(BIN)/python benchmarks/run.py
 
-results: $(VENV)/dev  ## docs/results.md and its figures, from results/*.jsonl
+results: $(VENV)/dev  ## docs/results.md, the pages behind it and their figures, from results/*.jsonl
 	$(BIN)/lsprune study page --results results --out docs
 
 report: $(VENV)/dev  ## build/report.html: all results as one page for the browser
@@ -67,6 +67,7 @@ docs: $(VENV)/dev  ## build/site: the documentation, without a warning
 	$(BIN)/python docs/make_cli.py --check
 	$(BIN)/python docs/make_architecture.py --check
 	$(BIN)/python docs/make_promises.py --check
+	$(BIN)/python docs/make_tutorial.py --check
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 lock: $(RELEASE)/done  ## locks/*.txt: the versions of constraints.txt with hashes; UPGRADE=--upgrade renews the other tools

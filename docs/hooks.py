@@ -12,12 +12,18 @@ PAGES = {"../results/README.md": "tables.md", "../CHANGELOG.md": "changelog.md",
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)\s]*)\)")
 
 
-NUMBERS = ("results.md", "tables.md")  # pages whose tables are of numbers, which stay on one line
+NUMBERS = (
+    "results.md",
+    "comparison.md",
+    "by-dataset.md",
+    "tables.md",
+)  # pages whose tables are of numbers, which stay on one line
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """The page with links that resolve inside the site, and with Markdown read inside <details>."""
-    return LINK.sub(_inside, markdown.replace("<details>", '<details markdown="1">'))
+    markdown = markdown.replace("<details>", '<details markdown="1">')
+    return markdown if "/" in page.file.src_uri else LINK.sub(_inside, markdown)  # how-to/: `../` is docs/ itself
 
 
 def on_page_content(html: str, *, page: Any, **_: Any) -> str:

@@ -138,8 +138,8 @@ def test_a_study_of_ones_own_methods_runs_and_is_reported(tmp_path: Path, monkey
     monkeypatch.undo()  # reports need no pruner
     monkeypatch.chdir(tmp_path)
     good("study", "page", "--out", "docs")
-    page = Path("docs/results.md").read_text()
-    assert "](#compare-mine-synthetic-small) | mine, out | mine | " in page  # who decides on an edge
+    page = Path("docs/comparison.md").read_text() + Path("docs/by-dataset.md").read_text()
+    assert "](by-dataset.md#compare-mine-synthetic-small) | mine, out | mine | " in page  # who decides on an edge
     assert "- unpruned: 0." in page and "- no edges: 0." in page
     assert "| against chance |" in page and "| against near |" in page
     gains = page[page.index("| against chance |") : page.index("| against near |")]
@@ -179,7 +179,7 @@ def test_the_study_of_shared_budgets_runs_without_data_and_goes_on(tmp_path: Pat
     assert all(share == pytest.approx(0.1, abs=0.001) for share in shares.values())
     path.rename("results/hetero.jsonl")
     good("study", "page", "--out", "docs")
-    assert "### Study hetero" in Path("docs/results.md").read_text()
+    assert "### Study hetero" in Path("docs/by-dataset.md").read_text()
     assert json.loads(good("report", "results", "--json").stdout)["studies"] == ["hetero"]
     wrong = run("study", "run", "hetero", "--smoke", "--datasets", "acm", "--out", "results")
     assert wrong.exit_code == 1 and "dataset acm cannot be downloaded" in wrong.stderr
@@ -190,7 +190,8 @@ def test_a_page_is_made_of_the_results(tmp_path: Path) -> None:
     save(comparison(), tmp_path / "results" / "compare.jsonl")
     options = ("study", "page", "--results", tmp_path / "results", "--out", tmp_path / "docs")
     written = json.loads(good(*options, "--json").stdout)
-    assert written == [str(tmp_path / "docs" / name) for name in ("results/compare-cora.svg", "results.md")]
+    names = ("results/compare-cora.svg", "comparison.md", "by-dataset.md", "results.md")
+    assert written == [str(tmp_path / "docs" / name) for name in names]
     assert all(Path(path).stat().st_size for path in written)
     assert "".join(good(*options).stdout.split()).endswith("results.md;figures:1")
     (tmp_path / "results" / "compare.jsonl").write_text("{\n")

@@ -50,7 +50,8 @@ def find(data: Any) -> Adapter:
 def _ours(data: Any) -> tuple[type[Adapter], ...]:
     """Return our adapters that may fit; a list is one of a kind that its first entry is of."""
     first = data[0] if isinstance(data, (list, tuple)) and data else data
-    return _adapters_for(type(first), "torch_geometric" in sys.modules)
+    kind: Any = type(first)
+    return _adapters_for(kind, "torch_geometric" in sys.modules)
 
 
 @lru_cache(maxsize=256)

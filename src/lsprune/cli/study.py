@@ -173,10 +173,12 @@ def study_status(name: StudyName, selection: Selection, out: Out = Path("results
 @study_app.command("page", cls=Command)
 def study_page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="Folder of the pages and of their figures.")] = Path("docs"),
+    out: Annotated[Path, typer.Option(help="Folder of the pages (results.md is the summary) and figures.")] = Path(
+        "docs"
+    ),
     as_json: Json = False,
 ) -> None:
-    """Make pages from all results: results.md, acceleration.md, and paper.md with the paper's figures beside ours.
+    """Make pages from all results: a summary, the tables and figures behind it, acceleration, and the paper's figures.
 
     Example: lsprune study page --results results --out docs
     """
@@ -184,7 +186,8 @@ def study_page(
         from lsprune.lab.reporting.markdown.page import write_page
 
         written = [str(path) for path in write_page(results, out)]
-        show(written, as_json, lambda: f"{written[-1]}; figures: {len(written) - 1}")
+        figures = sum(path.endswith(".svg") for path in written)
+        show(written, as_json, lambda: f"{written[-1]}; figures: {figures}")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from lsprune.lab.studies.methods import BASIC, LOCAL_RANDOM, NO_EDGES, RANDOM, U
 RANDOM_BASELINES = (RANDOM, LOCAL_RANDOM)  # roles
 UPPER_BOUND = "first"  # of consistency on generated graphs
 AUTO_METHODS = ("lsp-auto", "lsp-auto-hash")  # choose their options from the graph
+LABEL_METHODS = ("lsp-auto-labels", "choose")  # look at the labels of training nodes
 STUDY_METHOD = "lsp-projection"  # compared with local random in the tables of single studies
 SIZE_METHODS = (RANDOM, LOCAL_RANDOM, "lsp-projection", "lsp-threshold")  # shown first among neighbourhood sizes
 SAMPLE_METHODS = {  # in the view of one neighbourhood

@@ -9,7 +9,7 @@ from report_records import overlaps
 
 from lsprune import FormatError, MissingDependency, OptionError
 from lsprune.lab.reporting.figures import files as figure_files
-from lsprune.lab.reporting.markdown.page import make_page, write_page
+from lsprune.lab.reporting.markdown.page import Pages, make_pages, write_page
 
 pytest.importorskip("matplotlib")
 
@@ -47,39 +47,44 @@ def row(text: str, first: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
+def text_of(pages: Pages) -> str:
+    """The pages behind the summary, as one text."""
+    return pages.texts["comparison.md"] + "\n" + pages.texts["by-dataset.md"]
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_the_summary_has_levels_verdicts_and_shares(results):
-    text = part(make_page(results).text, "## Summary", "## Where")
+    text = part(text_of(make_pages(results)), "## Summary", "## Where")
     verdicts, shares = text.split("\n\n")[1:3]
-    cora = row(verdicts, "[cora](#compare-cora)")
+    cora = row(verdicts, "[cora](by-dataset.md#compare-cora)")
     assert cora == [
         "accuracy", "0.800", "0.600", "yes", "lsp-projection", "0.728", "0.764", "better", "better", "0.740", "0.770",
         "better", "better",
     ]  # fmt: skip
-    assert row(verdicts, "[pubmed](#compare-pubmed)")[3] == "not clearly"
-    assert row(verdicts, "[cs](#compare-cs)")[7:9] == ["worse", "worse"]
-    zinc = row(verdicts, "[zinc](#compare-graphs-zinc)")
+    assert row(verdicts, "[pubmed](by-dataset.md#compare-pubmed)")[3] == "not clearly"
+    assert row(verdicts, "[cs](by-dataset.md#compare-cs)")[7:9] == ["worse", "worse"]
+    zinc = row(verdicts, "[zinc](by-dataset.md#compare-graphs-zinc)")
     assert (zinc[0], zinc[3], zinc[7:9]) == ("mae", "yes", ["better", "better"])
     assert [line.split("]")[0] for line in verdicts.splitlines()[2:]] == ["| [cora", "| [pubmed", "| [cs", "| [zinc"]
-    assert row(shares, "[cora](#compare-cora)") == ["yes", "none", "none", "none", "1.00"]
+    assert row(shares, "[cora](by-dataset.md#compare-cora)") == ["yes", "none", "none", "none", "1.00"]
     assert row(shares, "*mean where topology matters*")[-1] == "1.00 (3)"  # not pubmed
 
 
 def test_shares_that_were_not_run_stay_empty_in_the_summary(tmp_path):
     save(comparison(shares=(0.104, 0.3, 0.5)), tmp_path / "compare.jsonl")
-    cells = row(make_page(tmp_path).text.split("\n\n")[3], "[cora](#compare-cora)")
+    cells = row(text_of(make_pages(tmp_path)).split("\n\n")[3], "[cora](by-dataset.md#compare-cora)")
     assert all(cells[:9])
     assert cells[9:] == [""] * 4
-    assert "says so" not in make_page(tmp_path).text
+    assert "says so" not in text_of(make_pages(tmp_path))
 
 
 def test_other_shares_are_named_in_the_summary(tmp_path):
     save(comparison(shares=(), ks=(5, 8, 3)), tmp_path / "compare.jsonl")
-    text = make_page(tmp_path).text
-    cells = row(text.split("\n\n")[3], "[cora](#compare-cora)")
+    text = text_of(make_pages(tmp_path))
+    cells = row(text.split("\n\n")[3], "[cora](by-dataset.md#compare-cora)")
     assert [cells[5], cells[6], cells[9], cells[10]] == [
         "0.744 at 30 %",
         "0.772 at 30 %",
@@ -91,7 +96,7 @@ def test_other_shares_are_named_in_the_summary(tmp_path):
 
 
 def test_where_lsp_does_not_help_is_said_in_words(results):
-    text = part(make_page(results).text, "## Where LSP does not help", "## How")
+    text = part(text_of(make_pages(results)), "## Where LSP does not help", "## How")
     best = r"- \*\*cs\*\*: lsp-(?:projection|codebook)"
     assert re.search(rf"{best} is worse than local-random at 10 % kept \(-2\.\d\d \[-.*\] points\)\n", text)
     assert re.search(rf"{best} does not clearly differ from local-random at 50 % kept \(", text)
@@ -101,7 +106,7 @@ def test_where_lsp_does_not_help_is_said_in_words(results):
 
 
 def test_the_picture_of_the_readme_comes_first_if_it_has_runs(results):
-    assert "results/accuracy.svg" not in make_page(results).images
+    assert "results/accuracy.svg" not in make_pages(results).images
     methods = ("unpruned", "no-edges", "random", "local-random", "lsp-auto-labels")
     records = [
         record
@@ -111,15 +116,15 @@ def test_the_picture_of_the_readme_comes_first_if_it_has_runs(results):
     for record in records:
         record["run"]["model"] = "node-gat-skip"
     save(records, results / "choose.jsonl")
-    page = make_page(results)
+    page = make_pages(results)
     assert page.images["results/accuracy.svg"].startswith(b"<?xml")
-    shown = part(page.text, "## In one picture", "## Summary")
+    shown = part(page.texts["results.md"], "## In one picture", "## Do the edges matter?")
     assert "](results/accuracy.svg)" in shown and "*LSP.auto* is lsp-auto-labels of the study choose" in shown
 
 
 def test_nowhere_is_said_too(tmp_path):
     save(comparison(), tmp_path / "compare.jsonl")
-    assert "- nowhere in these results" in make_page(tmp_path).text
+    assert "- nowhere in these results" in text_of(make_pages(tmp_path))
 
 
 def test_the_mean_ratio_is_over_datasets_where_topology_matters(tmp_path):
@@ -131,7 +136,7 @@ def test_the_mean_ratio_is_over_datasets_where_topology_matters(tmp_path):
     methods = ("unpruned", "no-edges", "random", "lsp-projection")
     records = comparison(methods=methods, test=falls(0.1)) + comparison(dataset="cs", methods=methods, test=falls(0.25))
     save([*records, *comparison(dataset="pubmed", methods=methods, test=flat)], tmp_path / "compare.jsonl")
-    text = part(make_page(tmp_path).text, "## Lossless shares", "## Datasets")
+    text = part(text_of(make_pages(tmp_path)), "## Lossless shares", "## Datasets")
     assert row(text, "lsp-projection") == ["10 % (0.20)", "25 % (0.50)", "10 % (1.00)", "0.35 (2)"]
     assert row(text, "*best LSP*") == row(text, "lsp-projection")
 
@@ -147,28 +152,28 @@ def test_the_smallest_share_stands_beside_that_of_the_lsp_which_validation_choos
 
     methods = ("unpruned", "no-edges", "random", "lsp-projection", "lsp-codebook")
     save(comparison(methods=methods, test=falls, val=val), tmp_path / "compare.jsonl")
-    text = part(make_page(tmp_path).text, "## Lossless shares", "## Datasets")
+    text = part(text_of(make_pages(tmp_path)), "## Lossless shares", "## Datasets")
     assert row(text, "*best LSP*") == ["25 % (0.50)", "0.50 (1)"]
     assert row(text, "*smallest of the LSPs* ‡") == ["10 % (0.20)", "0.20 (1)"]
 
 
 def test_the_edges_that_the_calibrated_one_needs_are_shown_where_it_was_run(tmp_path):
     save(comparison(), tmp_path / "compare.jsonl")
-    assert "### Edges for the same accuracy" not in make_page(tmp_path).text
+    assert "### Edges for the same accuracy" not in text_of(make_pages(tmp_path))
     save(comparison(methods=("unpruned", "no-edges", "random", "lsp-auto-hash")), tmp_path / "compare.jsonl")
-    text = part(make_page(tmp_path).text, "### Edges for the same accuracy", "## Where LSP")
-    assert row(text, "[cora](#compare-cora)") == ["lsp-auto-hash", "10 % for 25 %; 10 % for 50 %", "0.30"]
+    text = part(text_of(make_pages(tmp_path)), "### Edges for the same accuracy", "## Where LSP")
+    assert row(text, "[cora](by-dataset.md#compare-cora)") == ["lsp-auto-hash", "10 % for 25 %; 10 % for 50 %", "0.30"]
 
 
 def test_a_method_run_at_few_shares_is_compared_by_its_side_and_has_no_lossless_share(tmp_path):
     usual = comparison(methods=("unpruned", "no-edges", "random", "local-random", "lsp-projection"))
     save([*usual, *comparison(methods=(lsp("mine", side="out"),), shares=(0.25,))], tmp_path / "compare.jsonl")
-    text = make_page(tmp_path).text
+    text = text_of(make_pages(tmp_path))
     sides = part(text, "## Who decides on an edge", "## Where")
-    assert row(sides, "[cora](#compare-cora)")[:2] == ["mine", "lsp-projection"]
+    assert row(sides, "[cora](by-dataset.md#compare-cora)")[:2] == ["mine", "lsp-projection"]
     assert "mine" not in part(text, "## Lossless shares", "## Datasets")
     save(usual, tmp_path / "compare.jsonl")
-    assert "## Who decides" not in make_page(tmp_path).text
+    assert "## Who decides" not in text_of(make_pages(tmp_path))
 
 
 def test_the_best_lsp_is_chosen_by_validation(tmp_path):
@@ -179,14 +184,15 @@ def test_the_best_lsp_is_chosen_by_validation(tmp_path):
         return level(method, share) + (0.01 if method == "lsp-projection" else 0)
 
     save(comparison(test=lucky, val=chosen), tmp_path / "compare.jsonl")
-    text = make_page(tmp_path).text
-    assert row(text.split("\n\n")[3], "[cora](#compare-cora)")[4] == "lsp-projection"
+    text = text_of(make_pages(tmp_path))
+    assert row(text.split("\n\n")[3], "[cora](by-dataset.md#compare-cora)")[4] == "lsp-projection"
     assert "Best LSP by validation: lsp-projection." in text
 
 
 def test_every_dataset_has_its_section_and_every_image_is_there(results, tmp_path):
     written = write_page(results, tmp_path / "docs")
-    text = (tmp_path / "docs" / "results.md").read_text(encoding="utf8")
+    texts = {path.name: path.read_text(encoding="utf8") for path in (tmp_path / "docs").glob("*.md")}
+    text = texts["by-dataset.md"]
     for name in ("cora", "pubmed", "cs", "zinc"):
         section = text.split(f"\n### {name}\n", 1)[1].split("\n### ", 1)[0]
         for piece in (
@@ -199,11 +205,13 @@ def test_every_dataset_has_its_section_and_every_image_is_there(results, tmp_pat
         ):
             assert piece in section, (name, piece)
     assert "### Study cora" in text and "](../results/README.md)" not in text
-    shown = set(re.findall(r"!\[[^]]*\]\((results/[^)]*)\)", text))
+    shown = {path for page in texts.values() for path in re.findall(r"!\[[^]]*\]\((results/[^)]*)\)", page)}
     there = {f"results/{path.name}" for path in (tmp_path / "docs" / "results").iterdir()}
-    assert shown == there == {str(path.relative_to(tmp_path / "docs")) for path in written[:-1]}
-    assert set(re.findall(r"\]\(#([^)]*)\)", text)) <= set(re.findall(r'<a id="([^"]*)">', text))
-    assert [path.name for path in (tmp_path / "docs").iterdir() if path.is_file()] == ["results.md"]
+    assert shown == there == {str(path.relative_to(tmp_path / "docs")) for path in written[:-3]}
+    linked = set(re.findall(r"\]\(by-dataset\.md#([^)]*)\)", texts["comparison.md"]))
+    assert linked and linked <= set(re.findall(r'<a id="([^"]*)">', text))
+    assert [path.name for path in written[-3:]] == ["comparison.md", "by-dataset.md", "results.md"]
+    assert set(texts) == {path.name for path in written[-3:]}
 
 
 def test_the_same_results_give_the_same_bytes(results, tmp_path):
@@ -217,7 +225,7 @@ def test_the_same_results_give_the_same_bytes(results, tmp_path):
 def test_notes_come_first_as_they_are_and_readme_is_linked(results):
     (results / "notes.md").write_text("By hand: *a < b* | c\n", encoding="utf8")
     (results / "README.md").write_text("tables")
-    text = make_page(results, "../my%20results").text
+    text = text_of(make_pages(results, "../my%20results"))
     assert text.index("By hand: *a < b* | c\n") < text.index("## Summary")
     assert "(../my%20results/README.md)" in text
 
@@ -230,10 +238,10 @@ def test_names_cannot_break_out(tmp_path):
             record["run"]["method"] = f"lsp-{bad}"
     save(records, tmp_path / "compare.jsonl")
     save([{**record, "key": f"s{record['key']}"} for record in records], tmp_path / "a'b.jsonl")
-    made = make_page(tmp_path)
-    assert "<img" not in made.text
+    made = make_pages(tmp_path)
+    assert "<img" not in text_of(made)
     assert all(re.fullmatch(r"results/[a-z0-9-]+\.svg", name) for name in made.images)
-    tables = [block for block in made.text.split("\n\n") if block.startswith("| ")]
+    tables = [block for block in text_of(made).split("\n\n") if block.startswith("| ")]
     assert len(tables) > 4
     for block in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
@@ -255,7 +263,7 @@ def test_names_cannot_break_out(tmp_path):
 def test_whatever_is_there_gets_a_page(tmp_path, methods, seeds):
     for study in ("compare", "citeseer"):
         save(comparison(methods=methods, seeds=seeds, study=study, ks=(2,), shares=(0.1,)), tmp_path / f"{study}.jsonl")
-    text = make_page(tmp_path).text
+    text = text_of(make_pages(tmp_path))
     assert not re.search(r"\bnan\b", text)
     assert "### Study citeseer" in text
     pairs = {"random", "local-random"} & set(methods) and any(name.startswith("lsp-") for name in methods)
@@ -266,18 +274,18 @@ def test_whatever_is_there_gets_a_page(tmp_path, methods, seeds):
 def test_without_a_comparison_the_single_studies_are_shown(results):
     for name in ("compare", "compare-graphs"):
         (results / f"{name}.jsonl").unlink()
-    made = make_page(results)
-    assert "has not been run yet" in made.text and "## Summary" not in made.text
+    made = make_pages(results)
+    assert "has not been run yet" in text_of(made) and "## Summary" not in text_of(made)
     assert list(made.images) == ["results/cora.svg"]
 
 
 def test_a_study_of_shared_budgets_has_their_gains(tmp_path):
     methods = ("unpruned", "no-edges", "local-random", "lsp-projection", "shared-lsp-projection")
     save(comparison(dataset="acm", study="hetero", methods=methods), tmp_path / "hetero.jsonl")
-    section = make_page(tmp_path).text.split("### Study hetero", 1)[1]
+    section = text_of(make_pages(tmp_path)).split("### Study hetero", 1)[1]
     assert "| acm | shared-lsp-projection | lsp-projection | 10 %: " in section
     save(comparison(dataset="acm", study="hetero"), tmp_path / "hetero.jsonl")
-    assert "A budget that all relations share" not in make_page(tmp_path).text
+    assert "A budget that all relations share" not in text_of(make_pages(tmp_path))
 
 
 def test_targets_of_a_study_share_a_figure(tmp_path):
@@ -286,36 +294,36 @@ def test_targets_of_a_study_share_a_figure(tmp_path):
         for record in comparison(dataset="qm9", study="qm9", mae=True):
             record["run"]["target"] = target
             records.append({**record, "key": f"{target}{record['key']}"})
-    made = make_page(save(records, tmp_path / "qm9.jsonl").parent)
+    made = make_pages(save(records, tmp_path / "qm9.jsonl").parent)
     assert list(made.images) == ["results/qm9.svg"]
-    assert "**qm9, gap**" in made.text and "**qm9, mu**" in made.text
+    assert "**qm9, gap**" in text_of(made) and "**qm9, mu**" in text_of(made)
 
 
 def test_shared_devices_give_no_times(tmp_path):
     save(comparison(jobs=4), tmp_path / "compare.jsonl")
-    section = make_page(tmp_path).text.split("<summary>Time", 1)[1]
+    section = text_of(make_pages(tmp_path)).split("<summary>Time", 1)[1]
     assert "The times of epochs do not compare: up to 4 runs shared the device" in section
     assert "| lsp-projection | 0.500 |\n" in section
 
 
 def test_trials_and_measurements_are_left_out(results):
-    before = make_page(results)
+    before = make_pages(results)
     save(comparison(dataset="trial"), results / "compare-smoke.jsonl")
     save([{**r, "variance": {"1": 2.0}} for r in comparison(seeds=1)], results / "neighbourhood-variance.jsonl")
-    assert make_page(results) == before
+    assert make_pages(results) == before
 
 
 def test_consistency_has_a_section_with_a_table_and_a_figure(results):
     save(overlaps(), results / "consistency.jsonl")
-    made = make_page(results)
-    section = part(made.text, "## Do two samples keep the same edges?", "## Single studies")
+    made = make_pages(results)
+    section = part(text_of(made), "## Do two samples keep the same edges?", "## Single studies")
     assert "(results/consistency-synthetic-small.svg)" in section
     assert made.images["results/consistency-synthetic-small.svg"].startswith(b"<?xml")
     assert row(section, "method") == ["k = 1, 11 %", "k = 3, 33 %"]
     assert row(section, "lsp-codebook-edge")[1].startswith("0.560 [0.55")
-    assert "### Study consistency" not in made.text  # nothing was trained
-    alone = make_page(save(overlaps(), results.parent / "alone" / "consistency.jsonl").parent)
-    assert section.strip() in alone.text
+    assert "### Study consistency" not in text_of(made)  # nothing was trained
+    alone = make_pages(save(overlaps(), results.parent / "alone" / "consistency.jsonl").parent)
+    assert section.strip() in text_of(alone)
 
 
 def test_nothing_to_show_is_one_error_and_nothing_is_written(tmp_path):
@@ -352,24 +360,24 @@ def test_a_figure_that_fails_leaves_the_old_page(results, tmp_path, monkeypatch)
 def test_two_studies_with_the_same_dataset_are_told_apart(tmp_path):
     for study in ("compare", "compare-again"):
         save(comparison(study=study), tmp_path / f"{study}.jsonl")
-    text = make_page(tmp_path).text
+    text = text_of(make_pages(tmp_path))
     assert "### cora (compare)" in text and "### cora (compare-again)" in text
 
 
 def test_names_that_are_alike_get_images_of_their_own(tmp_path):
     save([*comparison(dataset="a b"), *comparison(dataset="a|b")], tmp_path / "compare.jsonl")
-    assert list(make_page(tmp_path).images) == ["results/compare-a-b.svg", "results/compare-a-b-2.svg"]
+    assert list(make_pages(tmp_path).images) == ["results/compare-a-b.svg", "results/compare-a-b-2.svg"]
 
 
 def test_a_dataset_of_two_comparisons_counts_once_where_it_has_most_shares(results):
     more = comparison(shares=(0.1, 0.25, 0.5, 0.75))
     save([*more, *comparison(dataset="cs", test=hard)], results / "compare.jsonl")
-    before = make_page(results).text
+    before = text_of(make_pages(results))
     save(comparison(study="compare-seeds", shares=(0.1, 0.25, 0.5)), results / "compare-seeds.jsonl")
-    text = part(make_page(results).text, "## Summary", "## Where")
-    assert "[cora (compare)](#compare-cora)" in text.split("\n\n")[1]
+    text = part(text_of(make_pages(results)), "## Summary", "## Where")
+    assert "[cora (compare)](by-dataset.md#compare-cora)" in text.split("\n\n")[1]
     assert "compare-seeds" not in text.split("\n\n")[1]
     mean = [row(part(page, "## Summary", "## Where").split("\n\n")[2], "*mean where topology matters*")[-1]
-            for page in (before, make_page(results).text)]  # fmt: skip
+            for page in (before, text_of(make_pages(results)))]  # fmt: skip
     assert mean[0] == mean[1]
-    assert '<a id="compare-seeds-cora"></a>' in make_page(results).text
+    assert '<a id="compare-seeds-cora"></a>' in text_of(make_pages(results))

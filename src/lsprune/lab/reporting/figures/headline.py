@@ -11,12 +11,13 @@ from lsprune.lab.reporting.figures.curves import BAND_OPACITY, canvas
 from lsprune.lab.reporting.formatting import per_cent
 from lsprune.lab.reporting.headline import GRAPHS, Headline
 from lsprune.lab.reporting.method_styles import (
-    LSP_COLOURS,
-    RANDOM_PRINT_STYLES,
+    COLOURS,
+    RANDOM_BASELINES,
     REFERENCE_PRINT_STYLES,
     PrintStyle,
+    print_styles,
 )
-from lsprune.lab.studies.methods import NO_EDGES, UNPRUNED
+from lsprune.lab.studies.methods import NO_EDGES, UNPRUNED, catalogue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,7 +26,7 @@ SIZE_INCHES = (9.0, 3.3)  # about as wide as the text of a README, so that lette
 LABEL_INCHES = 1.95  # of the first axes: room for labels
 LABEL_GAP = 0.085  # between the middles of labels, as a share of the height of the axes
 FONT_POINTS = 10.0
-OURS = PrintStyle(LSP_COLOURS[0], 2.6, "o", 7.0, zorder=4)
+OURS = PrintStyle(COLOURS["h0"], 2.6, "o", 7.0, zorder=4)
 LEVELS = {UNPRUNED: "all edges", NO_EDGES: "no edges"}
 GREY = "#595959"
 
@@ -53,7 +54,9 @@ def draw_headline(headline: Headline) -> Figure:
 
 
 def _style(name: str) -> PrintStyle:
-    return {**RANDOM_PRINT_STYLES, **REFERENCE_PRINT_STYLES}.get(name, OURS)
+    known = catalogue()
+    random = print_styles([known[baseline] for baseline in RANDOM_BASELINES])
+    return {**random, **REFERENCE_PRINT_STYLES}.get(name, OURS)
 
 
 def _draw_line(axes: Any, comparison: Comparison, name: str, headline: Headline) -> float:

@@ -1,4 +1,7 @@
-"""Make the page of results: `results/*.jsonl` in, one Markdown file and its figures out, the same bytes every time."""
+"""Make the pages of results: `results/*.jsonl` in, Markdown files and their figures out, the same bytes every time.
+
+`results.md` is the summary, `comparison.md` has the tables over all datasets, `by-dataset.md` has the rest.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from lsprune.lab.reporting.figures.headline import draw_headline
 from lsprune.lab.reporting.headline import find_headline
 from lsprune.lab.reporting.markdown import paper_page
 from lsprune.lab.reporting.markdown.acceleration_page import acceleration_page
+from lsprune.lab.reporting.markdown.overview import Overview
 from lsprune.lab.reporting.markdown.summary import (
     best_lossless_table,
     every_epoch_footnote,
@@ -46,8 +50,10 @@ from lsprune.lab.reporting.markdown.topic_tables import (
 from lsprune.lab.reporting.method_styles import AUTO_METHODS, UPPER_BOUND
 
 HEADLINE = "results/accuracy.svg"  # the README shows it, too
+SUMMARY, TABLES, DATASETS, SPEED = "results.md", "comparison.md", "by-dataset.md", "acceleration.md"
 COMPARED = "compare"  # files of this name, or of one that begins with it and a hyphen, are compared in full
 MIN_SUMMARY_SHARES = 3  # that a dataset is run at, to be in the summary
+NOT_COMPARED = "The comparison of all methods has not been run yet."
 AUTO = f"""\
 Neither uses a label. `LSP(hash="auto", select="bottom")` ({AUTO_METHODS[1]}) chooses family, options and parts by
 how well the kept edges survive noise. `LSP(hash="auto", weights="auto")` ({AUTO_METHODS[0]}) also prefers neighbours
@@ -93,37 +99,34 @@ of 3 in 76 %, so about one in twelve (one in nine) of equal methods looks *bette
 
 
 @dataclass(frozen=True)
-class Page:
-    """Markdown, and the bytes of the figures that it shows, by their path beside it."""
+class Pages:
+    """Markdown by the name of its file, and the bytes of the figures that it shows, by their path beside it."""
 
-    text: str
+    texts: Mapping[str, str]
     images: Mapping[str, bytes]
 
 
 def write_page(results: Path, out: Path) -> list[Path]:
-    """Write `out/results.md` and `out/results/*.svg`; return their paths, the page last.
+    """Write `out/results.md`, the pages behind it and `out/results/*.svg`; return their paths, the summary last.
 
     Measurements of time get a page of their own, `out/acceleration.md`, and so do the paper's figures, `out/paper.md`.
     Everything is made before anything is written.
     """
-    link = quote(Path(os.path.relpath(results, out)).as_posix())
-    page, studies = make_page(results, link), read_studies([results])
-    text, images = acceleration_page([record for study in studies for record in study.timings], link) or ("", {})
-    pages = {"acceleration.md": text, paper_page.NAME: paper_page.paper_page(studies, results, link)}
+    pages = make_pages(results, quote(Path(os.path.relpath(results, out)).as_posix()))
     (out / "results").mkdir(parents=True, exist_ok=True)
-    files = {**page.images, **images, **{name: content.encode() for name, content in pages.items() if content}}
-    files["results.md"] = page.text.encode()  # the page last: its figures always exist
+    texts = {name: text.encode() for name, text in pages.texts.items()}
+    files = {**pages.images, **texts}  # the pages last: their figures always exist
     for name, content in files.items():
         with atomic_write(out / name) as handle:
             handle.write(content)
     return [out / name for name in files]
 
 
-def make_page(results: Path, link: str = "../results") -> Page:
-    """Return the page of a folder of results.
+def make_pages(results: Path, link: str = "../results") -> Pages:
+    """Return the pages of a folder of results, the summary last.
 
     Args:
-        link: the path from the page to that folder.
+        link: the path from the pages to that folder.
     """
     studies = read_studies([results])
     compared = [comparison for study in studies if _is_compared(study) for comparison in study.comparisons]
@@ -131,18 +134,44 @@ def make_page(results: Path, link: str = "../results") -> Page:
     overlaps = [comparison for study in studies for comparison in study.overlaps if comparison.budgets]
     if not (compared or single or overlaps):
         raise OptionError(f"results must be a folder with runs in files such as cora.jsonl, got {results}")
-    images: dict[str, bytes] = {}
+    timings = [record for study in studies for record in study.timings]
+    speed, images = acceleration_page(timings, link) or ("", {})
+    made = f"Made from [the lines of every run]({link}) by `lsprune study page`: do not edit."
     notes = results / "notes.md"
-    parts = [
-        "# Results",
-        f"Made from [the lines of every run]({link}) by `lsprune study page`: do not edit.",
-        *([notes.read_text(encoding="utf8").strip()] if notes.exists() else []),
-        *_headline(studies, images),
-        *(_compared(compared, images) if compared else ["The comparison of all methods has not been run yet."]),
+    noted = notes.read_text(encoding="utf8").strip() if notes.exists() else ""
+    headings = Headings(compared, DATASETS)
+    wide = [comparison for comparison in compared if len(comparison.budgets) >= MIN_SUMMARY_SHARES] or compared
+    summarised = _each_dataset_once(wide)
+    by_dataset = [
+        *(["## Datasets"] if compared else []),
+        *(part for comparison in compared for part in _dataset(comparison, headings.title(comparison), images)),
         *(["## Do two samples keep the same edges?", *_overlaps(overlaps, images)] if overlaps else []),
         *(["## Single studies", *_single_studies(single, images, _readme(results, link))] if single else []),
     ]
-    return Page("\n\n".join(part for part in parts if part) + "\n", images)
+    tables = _tables(compared, wide, summarised, headings) if compared else [NOT_COMPARED]
+    everything = [comparison for study in studies for comparison in study.comparisons]
+    overview = Overview(everything, summarised, overlaps, timings, frozenset(images))
+    behind = f"Behind it: [all methods compared]({TABLES}), with notes, and [every dataset]({DATASETS})."
+    pages = {
+        TABLES: ["# All methods compared", made, noted, *tables],
+        DATASETS: ["# Results by dataset", made, *by_dataset],
+        SUMMARY: [
+            "# Results",
+            f"{made} {behind}",
+            _caution(noted),
+            *_headline(studies, images),
+            *overview.parts(images),
+        ],
+    }
+    texts = {name: "\n\n".join(part for part in parts if part) + "\n" for name, parts in pages.items()}
+    others = {SPEED: speed, paper_page.NAME: paper_page.paper_page(studies, results, link)}
+    return Pages({**{name: text for name, text in others.items() if text}, **texts}, images)
+
+
+def _caution(notes: str) -> str:
+    """Return what the notes begin with, up to their first heading: what a reader of the summary must know."""
+    before, heading, _ = notes.partition("\n## ")
+    return before.strip() if heading else ""
 
 
 def _headline(studies: Sequence[StudyResults], images: dict[str, bytes]) -> Iterator[str]:
@@ -170,10 +199,16 @@ def _readme(results: Path, link: str) -> str:
 # The comparison of all methods
 
 
-def _compared(comparisons: Sequence[Comparison], images: dict[str, bytes]) -> Iterator[str]:
-    headings = Headings(comparisons)
-    wide = [comparison for comparison in comparisons if len(comparison.budgets) >= MIN_SUMMARY_SHARES] or comparisons
-    narrow, summarised = [comparison for comparison in comparisons if comparison not in wide], _each_dataset_once(wide)
+def _tables(
+    comparisons: Sequence[Comparison], wide: Sequence[Comparison], summarised: Sequence[Comparison], headings: Headings
+) -> Iterator[str]:
+    """Yield the tables over all datasets.
+
+    Args:
+        wide: the comparisons that were run at several shares.
+        summarised: each dataset of these once.
+    """
+    narrow = [comparison for comparison in comparisons if comparison not in wide]
     yield "## Summary"
     yield block(summary_table(summarised, headings))
     if other_shares(summarised):
@@ -194,9 +229,6 @@ def _compared(comparisons: Sequence[Comparison], images: dict[str, bytes]) -> It
     yield HOW
     yield "## Lossless shares"
     yield from lossless_table(summarised, headings)
-    yield "## Datasets"
-    for comparison in comparisons:
-        yield from _dataset(comparison, headings.title(comparison), images)
 
 
 def _each_dataset_once(comparisons: Sequence[Comparison]) -> list[Comparison]:

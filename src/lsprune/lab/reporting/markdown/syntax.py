@@ -59,6 +59,7 @@ class Headings:
     """The headings of comparisons: the dataset, and the study where two of them have the same."""
 
     comparisons: Sequence[Comparison]
+    page: str = ""  # that has the headings, where links stand on another one
 
     def title(self, comparison: Comparison) -> str:
         """Return the heading as Markdown."""
@@ -68,4 +69,4 @@ class Headings:
 
     def link(self, comparison: Comparison) -> str:
         """Return a link to the heading."""
-        return f"[{self.title(comparison)}](#{anchor_of(comparison)})"
+        return f"[{self.title(comparison)}]({self.page}#{anchor_of(comparison)})"
