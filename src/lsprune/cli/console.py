@@ -6,14 +6,16 @@ control characters escaped and never as markup, so that printing one cannot comm
 
 from __future__ import annotations
 
+import atexit
 import json
+import os
 import re
 import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -139,6 +141,19 @@ def say(kind: str, message: object) -> None:
 def say_ending(word: str) -> None:
     """Say on standard error which signal ended the command."""
     typer.echo(word, err=True)
+
+
+def end_at_once(code: int) -> NoReturn:
+    """End the process after a signal without taking down its libraries.
+
+    Threads of kernels, of Arrow and of OpenMP may still run, and some of them crash if what they use is taken down
+    under them: the exit code would then be that of the crash. What Python has to clean up is cleaned up.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            stream.flush()
+    os._exit(code)
 
 
 def tell(text: str) -> None:
