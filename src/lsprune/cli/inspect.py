@@ -97,7 +97,7 @@ def _lines(graph_profile: Profile, trial: Trial, advice: str, command: str) -> I
         if (column != "same" or trial.noise is not None) and (column != "one class" or trial.homophily is not None):
             yield f"{column}: {meaning}"
     yield advice
-    needs = "" if graph_profile.classes else ", which needs labels (--label or --labels)"
+    needs = "" if graph_profile.label_kind else ", which needs labels (--label or --labels)"
     yield f"What is lost, only training tells{needs}: {command}"
 
 
@@ -118,8 +118,9 @@ def profile_table(name: str, graph_profile: Profile) -> Table:
     table.add_row("clustering", f"{shape.clustering:.3f}" + (" (2,000 nodes sampled)" if shape.nodes > 2000 else ""))
     table.add_row("node attributes", str(graph_profile.nodes))
     table.add_row("edge attributes", str(graph_profile.edges))
-    if graph_profile.classes:
-        table.add_row("labels", f"{graph_profile.classes:,} classes, {graph_profile.labelled:,} nodes labelled")
+    if graph_profile.label_kind:
+        kinds = {"classes": f"{graph_profile.classes:,} classes", "labels": "several a node", "numbers": "numbers"}
+        table.add_row("labels", f"{kinds[graph_profile.label_kind]}, {graph_profile.labelled:,} nodes labelled")
     if graph_profile.homophily is not None:
         table.add_row("edges within a class", f"{graph_profile.homophily:.1%}")
     return table
