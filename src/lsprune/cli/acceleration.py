@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Command, Group, Json, errors, show, tell
+from lsprune.cli.console import Command, Group, Json, errors, show, tell, trials_bar
 from lsprune.cli.edge_file_options import names
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, parse_seconds, status_text
@@ -72,10 +72,12 @@ def measure_command(
         options: dict[str, Any] = part.options(device)
         options |= {"backends": names(backends)} if backends else {}
         options |= {"shares": tuple(map(_share, names(shares)))} if shares else {}
-        status = run_measurements(
-            list(plan(**options)), Results(out / "acceleration.jsonl"), data=data, retry=retry,
-            budget=None if budget is None else parse_seconds(budget), on_record=None if as_json else _tell_measured,
-        )  # fmt: skip
+        seconds = None if budget is None else parse_seconds(budget)
+        with trials_bar(seconds) as progress:
+            status = run_measurements(
+                list(plan(**options)), Results(out / "acceleration.jsonl"), data=data, retry=retry, budget=seconds,
+                on_record=None if as_json else _tell_measured, progress=progress,
+            )  # fmt: skip
         report = {"study": "acceleration", **asdict(status)}
         show(report, as_json, lambda: status_text(report))
 
@@ -100,10 +102,12 @@ def serve_command(
         from lsprune.lab.acceleration.serving import plan, run_servings
         from lsprune.lab.studies.result_files import Results
 
-        status = run_servings(
-            list(plan(**part.options(device), seeds=seeds, epochs=epochs)), Results(out / "serving.jsonl"), data=data,
-            budget=None if budget is None else parse_seconds(budget), on_record=None if as_json else _tell_served,
-        )  # fmt: skip
+        seconds = None if budget is None else parse_seconds(budget)
+        with trials_bar(seconds) as progress:
+            status = run_servings(
+                list(plan(**part.options(device), seeds=seeds, epochs=epochs)), Results(out / "serving.jsonl"),
+                data=data, budget=seconds, on_record=None if as_json else _tell_served, progress=progress,
+            )  # fmt: skip
         report = {"study": "serving", **asdict(status)}
         show(report, as_json, lambda: status_text(report))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import parse_seconds
 from lsprune.cli.user_graph_options import GraphFile, LabelOptions, UserGraphOptions, parse_shares
@@ -68,11 +68,11 @@ def choose_command(
         goal = "lossless" if goal is None and keep is None and wanted is None else goal
         user_graph = read_user_graph(description.files(graph, labels))
         train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
-        with steps(1000) as step:
+        seconds = parse_seconds(budget) if budget else SECONDS
+        with trials_bar(seconds) as progress:
             found = choose(
                 user_graph.graph, keep=keep, shares=wanted, goal=goal, y=user_graph.y, train_mask=train, val_mask=val,
-                resume=resume, seed=seed, threads=threads, seconds=parse_seconds(budget) if budget else SECONDS,
-                progress=lambda done, all, name: step(f"{done} of {all}: {name}"),
+                resume=resume, seed=seed, threads=threads, seconds=seconds, progress=progress,
             )  # fmt: skip
         if save is not None:
             found.save(save)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, Report, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
 from lsprune.cli.user_graph_options import GraphFile, LabelOptions, Shares, UserGraphOptions, parse_shares
@@ -88,19 +88,19 @@ def compare_command(
     Example: lsprune compare edges.parquet --features nodes.parquet --label venue --seeds 5 --budget 9m
     """
     with errors():
+        from lsprune.lab.datasets.user_graph import user_graph_dataset
         from lsprune.lab.studies.compare import ranking, read_comparison, rows, user_graph_study
         from lsprune.lab.studies.result_files import Results
         from lsprune.lab.studies.run_study import run_study, status
-        from lsprune.lab.training.prepare import load_dataset
 
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
         files = description.files(graph, labels)
-        data = load_dataset(files.name, files, None).train  # errors in the files are raised before the first run
+        data = user_graph_dataset(files).train  # errors in the files are raised before the first run
         compared = split_methods(methods) if methods else _finalists(data, parsed_shares, finalists, out / files.name)
         study = user_graph_study(files, methods=compared, shares=parsed_shares, **training.keywords())
         results = Results(out / f"{study.name}.jsonl")
-        with open_callbacks(status(study, results)) as callbacks:
+        with open_callbacks(status(study, results), budget=seconds) as callbacks:
             now = run_study(study, results, budget=seconds, device=device, data=files, callbacks=callbacks)
         comparison = read_comparison(study, results)
         table_rows = rows(comparison) if comparison else []
@@ -124,10 +124,10 @@ def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequ
     from lsprune.lab.studies.finalists import find_finalists
 
     trials.parent.mkdir(parents=True, exist_ok=True)
-    with steps(1000) as step:
+    with trials_bar() as progress:
         found = find_finalists(
             data, shares, count=count, resume=trials.with_name(f"{trials.name}.trials"),
-            progress=lambda done, all, name: step(f"choosing, {done} of {all}: {name}"),
+            progress=lambda done, all, name: progress(done, all, f"choosing: {name}"),
         )  # fmt: skip
     return found or METHODS
 

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -172,7 +173,8 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
         yield lambda name: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    # a piped stdout stays where it is: rich would send it to the terminal
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
         task = progress.add_task("", total=total)
         started = False
 
@@ -180,6 +182,40 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
             nonlocal started
             progress.update(task, description=escaped(name), advance=1 if started else 0)
             started = True
+
+        yield step
+
+
+@contextmanager
+def trials_bar(budget: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
+    """Yield a function that takes (steps done, all steps, name of the next), for a progress bar with the time left.
+
+    It is shown only on a terminal, on standard error; the time is known as soon as a step was measured.
+
+    Args:
+        budget: seconds from now on after which no further step is begun.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from lsprune.lab.time_left import Pace, time_left
+
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        yield lambda done, total, name: None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+    )  # fmt: skip
+    end = None if budget is None else time.monotonic() + budget
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
+        task, pace = progress.add_task("", total=None, left=""), Pace()
+
+        def step(done: int, total: int, name: str) -> None:
+            limit = None if end is None else max(end - time.monotonic(), 0.0)
+            words = time_left(pace.left(done, total), limit)
+            progress.update(task, completed=done, total=total, description=escaped(name), left=words)
 
         yield step
 

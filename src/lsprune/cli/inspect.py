@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import split_methods
 from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, command_words, parse_shares
@@ -65,11 +65,11 @@ def inspect_command(
         user_graph = read_user_graph(files)
         plan = plan_trials(user_graph, split_methods(methods), parsed_shares)
         trials: list[Trial] = []
-        with steps(len(plan) + 1) as step:
-            step("measuring the graph")
+        with trials_bar() as progress:
+            progress(0, len(plan) + 1, "measuring the graph")
             graph_profile = profile(user_graph)
-            for method, share in plan:
-                step(f"pruning with {method.name}, keep={share:g}")
+            for number, (method, share) in enumerate(plan, 1):
+                progress(number, len(plan) + 1, f"pruning with {method.name}, keep={share:g}")
                 trials.append(run_trial(user_graph, method, share, stable=stability))
         if plot is not None:
             from lsprune.lab.survey_plot import draw_survey, write_plot

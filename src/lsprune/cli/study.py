@@ -141,7 +141,7 @@ def study_run(
             left = None if end is None else end - time.monotonic()
             if reports and left is not None and left <= 0:
                 break
-            with open_callbacks(status(study, results, selection.seeds), loggers) as callbacks:
+            with open_callbacks(status(study, results, selection.seeds), loggers, left) as callbacks:
                 now = run_study(
                     study, results, seeds=selection.seeds, budget=left, jobs=jobs, device=device, data=data,
                     callbacks=callbacks, on_record=None if as_json else _tell_record, skip_missing_datasets=name == ALL,
@@ -188,13 +188,15 @@ def study_page(
 
 
 @contextmanager
-def open_callbacks(status: Status, loggers: Loggers | None = None) -> Iterator[list[Callback]]:
+def open_callbacks(
+    status: Status, loggers: Loggers | None = None, budget: float | None = None
+) -> Iterator[list[Callback]]:
     """Open the progress bars and loggers of a study; close them also after an error."""
     from lsprune.lab.training.callbacks import ProgressBars, TensorBoardLogger, WandbLogger
 
     loggers = loggers or Loggers()
     with ExitStack() as stack:
-        callbacks: list[Callback] = [ProgressBars(status.total, status.done)]
+        callbacks: list[Callback] = [ProgressBars(status.total, status.done, budget=budget)]
         callbacks += [TensorBoardLogger(loggers.tensorboard)] if loggers.tensorboard else []
         callbacks += [WandbLogger(loggers.wandb)] if loggers.wandb else []
         for callback in callbacks:

@@ -30,5 +30,5 @@ def held_signals() -> Iterator[None]:
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
-        for number in arrived[:1]:
-            signal.raise_signal(number)
+        if arrived:
+            signal.raise_signal(arrived[0])
