@@ -67,6 +67,17 @@ def test_flags_are_shown_without_a_type(words: tuple[str, ...], command: Any) ->
     assert "--help" in shown and "bool" not in shown.lower()
 
 
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize(("words", "command"), ALL)
+def test_help_is_not_cut_and_has_paragraphs_without_short_lines(
+    words: tuple[str, ...], command: Any, width: int
+) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": str(width)}).output
+    assert "…" not in shown and "range" not in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert all("\n" not in paragraph for paragraph in command.help.split("\n\n"))
+
+
 @pytest.mark.parametrize(("words", "command"), ALL)
 def test_every_help_has_an_example_of_that_command(words: tuple[str, ...], command: Any) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"])

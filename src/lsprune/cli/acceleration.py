@@ -18,7 +18,7 @@ from lsprune.errors import OptionError
 CPU_DATASETS = ("computers", "github")  # the others take hours
 acceleration_app = typer.Typer(
     cls=Group,
-    help="""Measure how much pruning accelerates, alone on a quiet machine, in slices that can be stopped at any time.
+    help="""Measure how much pruning accelerates, on a machine without other work. The same command goes on after a stop.
 
     Example: lsprune acceleration measure --device cuda --budget 9m
     """,
@@ -31,12 +31,13 @@ class Part:
     """What is measured; by default all of it."""
 
     datasets: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these datasets, a comma-separated list (on a CPU: two of them).")
+        str,
+        typer.Option(
+            metavar="LIST", help="Only these datasets, a comma-separated list (default on a CPU: computers, github)."
+        ),
     ] = ""
     models: Annotated[str, typer.Option(metavar="LIST", help="Only these models: gat, gcn, sage, pna.")] = ""
-    size: Annotated[str, typer.Option(help="full, or tiny: generated graphs that say nothing, to see it work.")] = (
-        "full"
-    )
+    size: Annotated[str, typer.Option(help="full, or tiny: small generated graphs, to check that it works.")] = "full"
 
     def options(self, device: str) -> dict[str, Any]:
         """Return the options of a plan that were asked for."""

@@ -42,7 +42,7 @@ def choose_command(
         Path | None, typer.Option(metavar="FILE", help="Write the fitted pruner: .npz, for `prune --fitted`.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plot: .png, .svg or .pdf.")] = None,
-    seed: Annotated[int, typer.Option(help="The only source of randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     as_json: Json = False,
 ) -> None:

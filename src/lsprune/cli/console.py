@@ -7,6 +7,7 @@ control characters escaped and never as markup, so that printing one cannot comm
 from __future__ import annotations
 
 import atexit
+import inspect
 import json
 import os
 import re
@@ -54,23 +55,39 @@ def _escape(letter: str) -> str:
 _USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
 
 
-class _PlainFlags:
-    """Show flags in `--help` without a type: a flag takes no value."""
+_VALUES = {"int": "INTEGER", "integer": "INTEGER", "integer range": "INTEGER", "float": "NUMBER", "Path": "PATH",
+           "path": "PATH"}  # fmt: skip
+
+
+class _PlainHelp:
+    """Show flags in `--help` without a type, values by one word, and paragraphs as wide as the terminal."""
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        if text := options.get("help"):
+            options["help"] = "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
+        super().__init__(*words, **options)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, `--help` included."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            if getattr(param, "is_flag", False) and param.metavar is None:
-                param.metavar = ""
+            if getattr(param, "metavar", None) is None and param.param_type_name == "option":
+                param.metavar = "" if param.is_flag else value_word(param)
         return params
 
 
-class Command(_PlainFlags, TyperCommand):
-    """A command whose `--help` shows flags without a type."""
+def value_word(option: Any) -> str:
+    """Return what stands for the value of an option: INTEGER, NUMBER, PATH or TEXT."""
+    if hasattr(option, "type_descriptor"):  # typer keeps the type there since it has left click
+        return _VALUES.get(str(getattr(option.type_descriptor.annotation, "__name__", "")), "TEXT")
+    return _VALUES.get(str(option.type.name), "TEXT")
 
 
-class Group(_PlainFlags, TyperGroup):
+class Command(_PlainHelp, TyperCommand):
+    """A command with a plain `--help`."""
+
+
+class Group(_PlainHelp, TyperGroup):
     """A group of commands whose usage errors show what was typed with control characters escaped."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:

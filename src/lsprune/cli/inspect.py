@@ -36,7 +36,7 @@ def inspect_command(
         typer.Option(
             metavar="LIST",
             help="Methods, a comma-separated list; pruners with options in brackets: (lsp:hash=signs,weights=degree) "
-            "(default: random,local-random,lsp-projection,lsp-auto,low-degree,jaccard).",
+            "(default: random, local-random, lsp-projection, lsp-auto, low-degree, jaccard).",
         ),
     ] = "",
     shares: Shares = "0.1,0.25,0.5",

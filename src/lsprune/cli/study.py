@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ALL = "all"  # every study that comes with lsprune
 study_app = typer.Typer(
     cls=Group,
-    help="""Run the paper's experiments, and your own, in slices that can be stopped at any time.
+    help="""Run the paper's experiments and your own. The same command goes on after a stop.
 
     Example: lsprune study list
     """,
@@ -36,7 +36,9 @@ study_app = typer.Typer(
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
-TimeLimit = Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")]
+TimeLimit = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Begin nothing that would not end within this time: 90s, 9m or 2h.")
+]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
 
 
@@ -121,7 +123,7 @@ def study_run(
     out: Out = Path("results"),
     data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
     device: Device = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, each in its own process.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel runs, each in its own process.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Do the runs of a study that are missing; start it again to go on.
