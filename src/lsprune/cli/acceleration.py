@@ -18,7 +18,7 @@ from lsprune.errors import OptionError
 CPU_DATASETS = ("computers", "github")  # the others take hours
 acceleration_app = typer.Typer(
     cls=Group,
-    help="""Measure how much pruning accelerates, on a machine without other work. The same command goes on after a stop.
+    help="""Measure how much pruning accelerates. Run it alone on a machine; the same command goes on after a stop.
 
     Example: lsprune acceleration measure --device cuda --budget 9m
     """,
