@@ -13,10 +13,9 @@ from typing import Any
 import typer
 
 from lsprune.cli import app
+from lsprune.cli.console import value_word
 
 PAGE = Path(__file__).with_name("cli.md")
-KINDS = {"int": "INTEGER", "integer": "INTEGER", "integer range": "INTEGER", "float": "NUMBER", "float range": "NUMBER",
-         "Path": "PATH", "path": "PATH"}  # fmt: skip
 INTRO = """\
 # Command line
 
@@ -98,14 +97,7 @@ def _flags(option: Any) -> str:
     flags = ", ".join(sorted(option.opts, key=len))
     if option.is_flag:
         return " / ".join([flags, *option.secondary_opts])
-    return f"{flags} {option.metavar or KINDS.get(_kind(option), 'TEXT')}"
-
-
-def _kind(option: Any) -> str:
-    """The name of the option's type; typer keeps it in another place since it has left click."""
-    if hasattr(option, "type_descriptor"):
-        return str(getattr(option.type_descriptor.annotation, "__name__", ""))
-    return str(option.type.name)
+    return f"{flags} {option.metavar or value_word(option)}"
 
 
 def _about(parameter: Any) -> str:

@@ -96,6 +96,8 @@ PROMISES = (
             "tests/outofcore/test_resume.py::test_an_input_that_is_changed_while_it_is_read_gives_no_output",
             "tests/cli/test_conventions.py::test_an_interrupted_prune_leaves_no_file",
             "tests/cli/test_conventions.py::test_a_terminated_prune_leaves_no_file",
+            "tests/cli/test_conventions.py::test_a_signal_after_the_last_step_is_one_line_too",
+            "tests/kernels/cpu/test_jit.py::test_ctrl_c_while_a_kernel_is_compiled_comes_after_it",
             "tests/files/test_remote.py::test_a_failed_upload_leaves_what_was_there",
             "tests/files/test_remote.py::test_a_folder_is_uploaded_with_its_manifest_last_or_not_at_all",
         ),
@@ -138,6 +140,7 @@ PROMISES = (
         "`lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the process "
         "on a hostile Parquet file; version 26, which the tests use, did not.",
         (
+            "tests/cli/test_user_graph_options.py::test_input_is_verified",
             "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
             "tests/files/test_damaged_files.py::test_commands_end_with_a_line",
             "tests/files/test_seals.py::test_a_sealed_file_is_read_and_a_changed_one_is_not",

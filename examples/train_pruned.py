@@ -94,14 +94,15 @@ def train(data: Data, epochs: int, seed: int = 0) -> Trained:
 
 
 def compare(nodes: int, edges: int, epochs: int) -> None:
-    """Train on the whole graph and on two pruned ones of the same size; print a table."""
+    """Train on the whole graph and on two pruned ones of the same size; print a table and a sentence."""
     data = citations(nodes, edges)
     # symmetric="union" keeps both directions of an edge together: the graph stays undirected.
     pruners = {
         "unpruned": None,
-        "local-random": LocalRandom(keep=KEEP, symmetric="union"),
         "lsp-auto": LSP.auto(keep=KEEP, symmetric="union", labels=False),
+        "local-random": LocalRandom(keep=KEEP, symmetric="union"),
     }
+    results: dict[str, Trained] = {}
     print(f"{nodes:,} nodes, {data.num_edges:,} edges, {epochs} epochs")
     print(f"{'method':14}{'edges':>10}{'share':>8}{'pruning, s':>12}{'epoch, s':>10}{'accuracy':>10}")
     for name, pruner in pruners.items():
@@ -111,11 +112,22 @@ def compare(nodes: int, edges: int, epochs: int) -> None:
             start = time.perf_counter()
             small = prune(data, pruner)
             seconds = time.perf_counter() - start
-        found = train(small, epochs)
+        results[name] = found = train(small, epochs)
         share = small.num_edges / data.num_edges
         print(
             f"{name:14}{small.num_edges:>10,}{share:>8.1%}{seconds:>12.3f}{found.epoch:>10.4f}{found.accuracy:>10.3f}"
         )
+    print(sentence(results))
+
+
+def sentence(results: dict[str, Trained]) -> str:
+    """What came of it, in a sentence."""
+    whole, lsp, random = (results[name] for name in ("unpruned", "lsp-auto", "local-random"))
+    points = [100 * (lsp.accuracy - other.accuracy) for other in (whole, random)]
+    return (
+        f"With {KEEP:.0%} of the edges, LSP.auto is {points[0]:+.1f} points from all edges and {points[1]:+.1f} from "
+        f"as many random ones; an epoch takes {lsp.epoch / whole.epoch:.2f} of the time."
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:

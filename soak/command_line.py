@@ -113,7 +113,7 @@ class Running:
         steps = self.notes / "steps"
         return Ended(
             self.process.exitcode, (self.notes / "out").read_text(), (self.notes / "err").read_text(),
-            int(steps.read_text()) if steps.exists() else 0, seconds,
+            int(steps.read_text() or 0) if steps.exists() else 0, seconds,  # empty: killed while it was written
         )  # fmt: skip
 
     def _refuse_to_hang(self, limit: float = MAX_SECONDS) -> None:

@@ -99,11 +99,11 @@ def test_training_on_a_fifth_of_the_edges_takes_a_fifth_of_the_edges(capsys: pyt
     pytest.importorskip("torch_geometric")
     import train_pruned
 
-    title, head, *rows = printed(train_pruned, capsys)
+    title, head, *rows, last = printed(train_pruned, capsys)
     assert title.startswith("600 nodes, ")
     assert head.split()[0] == "method"
     found = {row.split()[0]: row.split()[1:] for row in rows}
-    assert list(found) == ["unpruned", "local-random", "lsp-auto"]
+    assert list(found) == ["unpruned", "lsp-auto", "local-random"]
 
     edges = {name: int(row[0].replace(",", "")) for name, row in found.items()}
     assert edges["local-random"] == edges["lsp-auto"]
@@ -115,6 +115,22 @@ def test_training_on_a_fifth_of_the_edges_takes_a_fifth_of_the_edges(capsys: pyt
         assert 0 <= float(accuracy) <= 1
     assert float(found["unpruned"][2]) == 0
     assert float(found["lsp-auto"][-1]) > float(found["local-random"][-1])
+    gain = 100 * (float(found["lsp-auto"][-1]) - float(found["local-random"][-1]))
+    assert last.startswith("With 20% of the edges, LSP.auto is ")
+    said = float(last.partition("from all edges and ")[2].split()[0])
+    assert said == pytest.approx(gain, abs=0.2) and last.endswith("of the time.")
+
+
+def test_the_sentence_says_what_is_lost_and_gained():
+    pytest.importorskip("torch_geometric")
+    import train_pruned
+
+    accuracy, epoch = {"unpruned": 0.9, "lsp-auto": 0.85, "local-random": 0.6}, {"unpruned": 0.4, "lsp-auto": 0.1}
+    results = {name: train_pruned.Trained(accuracy[name], epoch.get(name, 0.1)) for name in accuracy}
+    assert train_pruned.sentence(results) == (
+        "With 20% of the edges, LSP.auto is -5.0 points from all edges and +25.0 from as many random ones; "
+        "an epoch takes 0.25 of the time."
+    )
 
 
 def test_the_citations_are_an_undirected_graph_with_a_split():

@@ -111,14 +111,81 @@ def test_tables_of_edges_and_nodes(folder: Path) -> None:
     assert said["results"].startswith("r/edges-") and (folder / "t.html").is_file()
 
 
+def test_each_seed_has_one_of_several_splits_or_all_the_one_that_is_named(folder: Path) -> None:
+    other = {name: np.roll(mask, 7) for name, mask in masks().items()}
+    npz(folder / "g.npz", **{name: np.stack([mask, other[name]], axis=1) for name, mask in masks().items()})
+    tests = []
+    for seeds, options in ((2, ()), (1, ("--split", "0")), (2, ("--split", "1"))):
+        said = json.loads(good("g.npz", "--seeds", seeds, *options, "--json").stdout)
+        records = [json.loads(line) for line in Path(said["results"]).read_text().splitlines()]
+        tests.append({(r["run"]["seed"], r["run"]["method"]): (r["test"], r["val"]) for r in records})
+    both, first, second = tests
+    assert {name: both[0, name] for _, name in first} == {name: first[0, name] for _, name in first}
+    assert {name: both[1, name] for _, name in first} == {name: second[1, name] for _, name in first}
+    assert both != {key: second[key] for key in both}
+
+
+def test_several_labels_a_node(folder: Path) -> None:
+    y = arrays()["y"]
+    npz(folder / "g.npz", **masks(), y=np.stack([y, 1 - y, np.ones_like(y)], axis=1))
+    said = json.loads(good("g.npz", "--epochs", 30, "--json").stdout)
+    assert said["metric"] == "micro-f1" and said["rows"][0]["mae"] is None
+    assert said["rows"][0]["test"] > 0.9  # labels that are always 1 alone give 0.75
+    assert "micro-F1" in good("g.npz", "--epochs", 30).stdout
+
+
+def test_numbers_have_r2_and_the_mean_absolute_error(folder: Path) -> None:
+    y = 1000 + 10.5 * arrays()["x"].sum(axis=1)
+    y[0] = np.nan  # unlabelled
+    masked = {name: mask & (np.arange(mask.size) > 0) for name, mask in masks().items()}
+    npz(folder / "g.npz", **masked, y=y)
+    said = json.loads(good("g.npz", "--epochs", 40, "--model", "node-sage-skip", "--json").stdout)
+    whole = said["rows"][0]
+    assert said["metric"] == "r2" and 0.7 < whole["test"] <= 1 and 0 < whole["mae"] < 0.5 * np.nanstd(y)
+    shown = good("g.npz", "--epochs", 40, "--model", "node-sage-skip").stdout
+    assert "R²" in shown and "mean abs." in shown
+    labels = arrays()["y"].astype(np.int64)
+    npz(folder / "g.npz", **masks(), y=labels)
+    assert json.loads(good("g.npz", "--task", "node-regression", "--json").stdout)["metric"] == "r2"
+
+
+def test_the_probe_chooses_finalists_for_labels_and_numbers_too(folder: Path) -> None:
+    place, x = np.arange(60) // 24, arrays()["x"]
+    split = {f"{name}_mask": place == part for part, name in enumerate(("train", "val", "test"))}
+    for y in (x[:, 0] + 0.5, (x[:, :2] > 1).astype(np.int64)):
+        npz(folder / "g.npz", **split, y=y)
+        words = ("--epochs", "1", "--seeds", "1", "--shares", "0.25", "--finalists", "1", "--json")
+        result = CliRunner().invoke(app, ["compare", "g.npz", *words])
+        assert result.exit_code == 0, result.output
+        assert len(json.loads(result.stdout)["rows"]) == 4
+
+
+def test_a_sealed_graph_is_read_and_a_changed_one_refused(folder: Path) -> None:
+    assert CliRunner().invoke(app, ["seal", "g.npz"]).exit_code == 0
+    good("g.npz", "--verify-input")
+    content = bytearray((folder / "g.npz").read_bytes())
+    content[-200] ^= 1
+    (folder / "g.npz").write_bytes(content)
+    wrong = run("g.npz", "--verify-input")
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert re.fullmatch(r"error: g\.npz: .*seal.*\n|error: g\.npz.*\n", wrong.stderr), wrong.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         (("--methods", "lsp,magic"), "methods must be some of unpruned, .*, or a pruner, got 'magic'"),
         (("--shares", "0.5,2"), r"shares must be comma-separated numbers in \(0, 1\], .*, got '0\.5,2'"),
         (("--shares", "half"), "got 'half'"),
-        (("--task", "link-prediction"), "task must be one of node-classification, got 'link-prediction'"),
+        (
+            ("--task", "link-prediction"),
+            "task must be one of node-classification, multi-label, node-regression, got 'link-prediction'",
+        ),
         (("--model", "gcn"), "model must be one of node-gat, .*, got 'gcn'"),
+        (("--task", "multi-label"), r"label y must be 0 and 1 of shape \[nodes, labels\] for multi-label, got int64"),
+        (("--split", "1"), r"split must be the number of a split in the masks \(number 0 alone\), got 1"),
+        (("--split", "0", "--split-seed", "1"), "split_seed must not be set with the number of a split, got 1 and 0"),
+        (("--verify-input",), r"g\.npz: has no seal \(g\.npz\.lsprune\.json\); write one by `lsprune seal`"),
         (("--label", "kind"), r"label must be a name in g\.npz .*, got 'kind'"),
         (("--features", "absent.npy"), "No such file or directory: 'absent.npy'"),
         (("--split", "a,b"), "split must name three masks or one column"),

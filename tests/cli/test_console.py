@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import lsprune.cli
 from lsprune.cli import app
-from lsprune.cli.console import escaped, framed, interruptible, say, show, steps, tell
+from lsprune.cli.console import escaped, framed, interruptible, say, show, steps, tell, trials_bar
 
 RUNNER = CliRunner()
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066\u200b\u2028[red]x[/red][link=http:a]y[/link]:bomb:"
@@ -75,6 +75,29 @@ def test_a_terminal_gets_the_escapes_of_tables_and_bars_and_no_others(capsys, mo
         assert "[red]x[/red]" in text
         assert not {"\x07", "\x9b", "\x7f", "\u202e", "\u2066", "\u200b", "\u2028"} & set(text)
         assert "\x1b]" not in text and "\x1b[2J" not in text
+
+
+def test_trials_say_how_long_they_take_once_one_was_measured(capsys, monkeypatch):
+    with trials_bar() as progress:
+        progress(0, 3, "first")
+    assert capsys.readouterr() == ("", "")  # not in a pipe
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("lsprune.lab.time_left.MIN_SECONDS", 0)
+    for budget, words in ((None, "a few seconds left"), (1e-9, "stops in a few seconds")):
+        with trials_bar(budget) as progress:
+            progress(0, 3, HOSTILE)
+            capsys.readouterr()
+            print("a result")
+            progress(1, 3, "second")
+        shown = capsys.readouterr()
+        assert shown.out == "a result\n" and "second" in shown.err and "1/3" in shown.err and words in shown.err
+    with trials_bar() as progress:
+        progress(0, 3, HOSTILE)
+    shown = capsys.readouterr().err
+    assert "0/3" in shown and "[red]x[/red]" in shown and "left" not in shown
+    assert not {"\x07", "\x9b", "\u202e"} & set(shown)
 
 
 def test_only_one_module_prints():

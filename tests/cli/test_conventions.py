@@ -67,6 +67,17 @@ def test_flags_are_shown_without_a_type(words: tuple[str, ...], command: Any) ->
     assert "--help" in shown and "bool" not in shown.lower()
 
 
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize(("words", "command"), ALL)
+def test_help_is_not_cut_and_has_paragraphs_without_short_lines(
+    words: tuple[str, ...], command: Any, width: int
+) -> None:
+    shown = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": str(width)}).output
+    assert "…" not in shown and "range" not in shown
+    assert max(map(len, shown.splitlines())) <= width
+    assert all("\n" not in paragraph for paragraph in command.help.split("\n\n"))
+
+
 @pytest.mark.parametrize(("words", "command"), ALL)
 def test_every_help_has_an_example_of_that_command(words: tuple[str, ...], command: Any) -> None:
     shown = CliRunner().invoke(app, [*words, "--help"])
@@ -181,6 +192,27 @@ def told(self, run):
     threading.Event().wait()
 Results.append = told
 """
+BUSY_THREAD = """
+import atexit, os, pathlib
+def go_on():
+    threading.Event().wait(60)
+    os._exit(9)
+def busy(text, **options):
+    threading.Thread(target=go_on).start()
+    shown(text, **options)
+shown, print = print, busy
+atexit.register(pathlib.Path("cleaned").touch)
+"""
+LATE = """
+import contextlib, io, lsprune.cli
+run = lsprune.cli._run
+def end_late():
+    with contextlib.redirect_stdout(io.StringIO()):
+        code = run()
+    print("working", flush=True)
+    threading.Event().wait()
+lsprune.cli._run = end_late
+"""
 HALF_DRAWN = """
 import lsprune.lab.survey_plot as plots
 def drawn(*_):
@@ -216,6 +248,19 @@ def test_an_interrupted_prune_leaves_no_file(tmp_path: Path) -> None:
         found = interrupted(HALF_WRITTEN, tmp_path, "prune", "in.csv", out, "--k", 1, "--method", "first")
         assert found == ["in.csv", "old.csv"]
     assert (tmp_path / "old.csv").read_text() == "old\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_end_waits_for_no_thread_but_cleans_up(tmp_path: Path, number: int) -> None:
+    (tmp_path / "in.csv").write_text("source,target\n0,1\n1,2\n")
+    words = ("prune", "in.csv", "out.csv", "--k", 1, "--method", "first")
+    found = interrupted(BUSY_THREAD + HALF_WRITTEN, tmp_path, *words, number=number)
+    assert found == ["cleaned", "in.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_after_the_last_step_is_one_line_too(tmp_path: Path, number: int) -> None:
+    assert interrupted(LATE, tmp_path, "study", "list", number=number) == []
 
 
 def test_a_terminated_prune_leaves_no_file(tmp_path: Path) -> None:

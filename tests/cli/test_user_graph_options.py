@@ -1,13 +1,17 @@
-"""Options that `compare` and `inspect` share."""
+"""Options that `inspect`, `choose` and `compare` share."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from own_files import arrays, tables
+from typer.testing import CliRunner
 
-from lsprune.cli.user_graph_options import UserGraphOptions, command_words, parse_shares
+from lsprune.cli import app
+from lsprune.cli.user_graph_options import LabelOptions, UserGraphOptions, command_words, parse_shares
 from lsprune.errors import OptionError
+from lsprune.files import seal
 
 
 def test_shares_are_comma_separated_numbers() -> None:
@@ -21,11 +25,49 @@ def test_options_become_files_and_words_again() -> None:
     options = UserGraphOptions(
         features="x.npy", labels=Path("l.npy"), label="kind", edge_attr="w, v", source="a", target="b"
     )
-    files = options.files(Path("my graph.npz"), "m1,m2,m3")
+    files = options.files(Path("my graph.npz"), LabelOptions(split="m1,m2,m3"))
     assert (files.features, files.edge_attr, files.split) == ("x.npy", ("w", "v"), ("m1", "m2", "m3"))
     assert command_words(files) == (
         "'my graph.npz' --features x.npy --labels l.npy --label kind --source a --target b --edge-attr w,v"
     )
-    files = UserGraphOptions(features="n.parquet", node_id="key", x="a, b").files(Path("g.npz"), split_seed=3)
+    files = UserGraphOptions(features="n.parquet", node_id="key", x="a, b").files(
+        Path("g.npz"), LabelOptions(split_seed=3)
+    )
     assert (files.id, files.x, files.split_seed) == ("key", ("a", "b"), 3)
     assert command_words(files) == "g.npz --features n.parquet --id key --x a,b"
+
+
+def test_a_number_is_that_of_a_split_and_a_name_is_not() -> None:
+    files = UserGraphOptions(verify_input=True).files(Path("g.npz"), LabelOptions(task="multi-label", split=" 12 "))
+    assert (files.split, files.split_number, files.task, files.verify_input) == ((), 12, "multi-label", True)
+    assert command_words(files) == "g.npz --verify-input"
+    files = UserGraphOptions().files(Path("g.npz"), LabelOptions(split="part2"))
+    assert (files.split, files.split_number) == (("part2",), None)
+
+
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [("inspect", ("--methods", "random", "--shares", "0.5")), ("choose", ("--keep", "0.5")), ("compare", ())],
+)
+def test_input_is_verified(
+    command: str, more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if command == "compare":
+        pytest.importorskip("torch_geometric")
+    monkeypatch.chdir(tmp_path)
+    edges, nodes = tables(tmp_path, y=arrays()["y"])
+    words = [command, edges.name, "--features", nodes.name, *more, "--verify-input"]
+
+    def refused() -> str:
+        wrong = CliRunner().invoke(app, words)
+        assert (wrong.exit_code, wrong.stdout, wrong.stderr.count("\n")) == (1, "", 1), wrong.output
+        return str(wrong.stderr)
+
+    assert refused().startswith("error: edges.parquet: has no seal (edges.parquet.lsprune.json)")
+    seal(edges)
+    assert refused().startswith("error: nodes.parquet: has no seal")
+    seal(nodes)
+    if command != "compare":  # which would train
+        assert CliRunner().invoke(app, words).exit_code == 0
+    nodes.write_bytes(nodes.read_bytes() + b" ")
+    assert refused().startswith("error: nodes.parquet")

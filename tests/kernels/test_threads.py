@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,30 @@ def test_an_error_in_a_thread_reaches_the_caller():
 
     with pytest.raises(ValueError, match="from a thread"):
         threads.run([lambda: None, fail, lambda: None], 3)
+
+
+def test_ctrl_c_waits_for_the_jobs_in_progress(monkeypatch):
+    joined, both, go = [], threading.Barrier(2), threading.Event()
+
+    class Interrupted(threading.Thread):
+        def join(self, timeout=None):
+            joined.append(self)
+            if len(joined) < 3:  # two Ctrl-C while the caller waits
+                go.set()
+                raise KeyboardInterrupt
+            super().join(timeout)
+
+    def job():
+        both.wait()
+        if isinstance(threading.current_thread(), Interrupted):
+            go.wait()
+
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    alive = threading.Thread.is_alive
+    monkeypatch.setattr(Interrupted, "is_alive", lambda helper: len(joined) < 3 or alive(helper))
+    with pytest.raises(KeyboardInterrupt):
+        threads.run([job, job], 2)
+    assert len(joined) == 3 and not joined[-1].is_alive()
 
 
 def test_spans_cover_everything_once():

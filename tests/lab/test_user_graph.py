@@ -10,6 +10,7 @@ from files_helpers import parquet
 from own_files import EDGES, NODES, arrays, masks, npz, tables
 
 from lsprune.errors import FormatError, LspruneError, OptionError
+from lsprune.files import seal
 from lsprune.lab.user_graph import UserGraphFiles, read_user_graph
 
 
@@ -126,7 +127,8 @@ def test_the_name_depends_on_the_node_files_too(tmp_path: Path) -> None:
         ({}, {"features": "z"}, r"features must be a name in .*g\.npz .* got 'z', or a file"),
         ({}, {"features": "y.csv"}, "features must be a name in"),
         ({"y": np.zeros(3)}, {}, r"label y must have shape \[60\], one per node, got \[3\]"),
-        ({"y": np.full(NODES, 0.5)}, {}, "label y must be integers or strings, got 0.5"),
+        ({"y": np.full(NODES, 0.5)}, {"task": "node-classification"}, "label y must be integers or strings, got 0.5"),
+        ({}, {"split_number": 0}, r"split must be the number of a split in the masks \(none\), got 0"),
         ({"a": np.ones(NODES)}, {"split": ("a", "b", "c")}, "split must be a name in .*got 'b'"),
         ({"a": np.ones(NODES)}, {"split": ("a",)}, "split a must have the values train, val and test, got 1.0"),
         (
@@ -140,6 +142,40 @@ def test_the_name_depends_on_the_node_files_too(tmp_path: Path) -> None:
 def test_wrong_options_and_arrays_are_named(tmp_path: Path, changed: dict, options: dict, message: str) -> None:
     with pytest.raises(LspruneError, match=message):
         read(npz(tmp_path / "g.npz", **changed), **options)
+
+
+def test_the_kind_of_labels_changes_the_name_only_if_it_is_said(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz")
+    names = {UserGraphFiles(graph=path, **options).name for options in ({}, {"task": "node-regression"})}
+    names |= {UserGraphFiles(graph=path, split_number=number).name for number in (0, 1)}
+    assert len(names) == 4
+    assert UserGraphFiles(graph=path, verify_input=True).name in names
+    with pytest.raises(OptionError, match="task must be one of node-classification, multi-label, node-regression"):
+        UserGraphFiles(graph=path, task="regression")
+
+
+def test_several_splits_and_labelled_nodes(tmp_path: Path) -> None:
+    two = {name: np.stack([mask, ~mask], axis=1) for name, mask in masks().items()}
+    y = np.where(np.arange(NODES) == 3, np.nan, np.arange(NODES) / 2)
+    result = read(npz(tmp_path / "g.npz", **two, y=y))
+    assert (len(result.splits), result.kind, int(result.labelled.sum())) == (2, "numbers", NODES - 1)
+    for i, parts in enumerate(result.splits):
+        for mask, stacked in zip(parts, two.values(), strict=True):
+            np.testing.assert_array_equal(mask, stacked[:, i])
+    assert result.masks is result.splits[0]
+    (last,) = read(tmp_path / "g.npz", split_number=1).splits
+    np.testing.assert_array_equal(last[0], two["train_mask"][:, 1])
+
+
+def test_files_must_be_as_they_were_sealed(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz")
+    with pytest.raises(FormatError, match="has no seal"):
+        read(path, verify_input=True)
+    seal(path)
+    assert read(path, verify_input=True).graph.num_nodes == NODES
+    npz(path, y=1 - arrays()["y"])
+    with pytest.raises(FormatError, match="g.npz"):
+        read(path, verify_input=True)
 
 
 def test_options_that_contradict_each_other_are_refused() -> None:

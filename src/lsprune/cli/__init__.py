@@ -10,14 +10,14 @@ import io
 import signal
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from lsprune.cli.acceleration import acceleration_app
 from lsprune.cli.choose import choose_command
 from lsprune.cli.compare import compare_command
-from lsprune.cli.console import ENDINGS, TERMINATED, Command, Group, interruptible, say_ending, tell
+from lsprune.cli.console import ENDINGS, INTERRUPTED, TERMINATED, Command, Group, end_at_once, say_ending, tell
 from lsprune.cli.demo import demo_command
 from lsprune.cli.fit import fit_command
 from lsprune.cli.inspect import inspect_command
@@ -53,13 +53,23 @@ def main() -> None:
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     try:
-        with interruptible():
-            app(prog_name="lsprune")
+        code = _run()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would only tell where Python was
+    except (KeyboardInterrupt, SystemExit) as end:  # a signal before the command began or after its end
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        code = end.code if isinstance(end, SystemExit) else INTERRUPTED
+    if code in ENDINGS:
+        say_ending(ENDINGS[code])
+        end_at_once(code)
+    sys.exit(code)
+
+
+def _run() -> Any:
+    """Run the command of this process; return its exit code."""
+    try:
+        app(prog_name="lsprune")
     except SystemExit as end:
-        if end.code in ENDINGS:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only tell where Python was
-            say_ending(ENDINGS[end.code])
-        raise
+        return end.code
 
 
 def _terminate(number: int, frame: object) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Command, Group, Json, errors, show, tell
+from lsprune.cli.console import Command, Group, Json, errors, show, tell, trials_bar
 from lsprune.cli.edge_file_options import names
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, parse_seconds, status_text
@@ -18,7 +18,7 @@ from lsprune.errors import OptionError
 CPU_DATASETS = ("computers", "github")  # the others take hours
 acceleration_app = typer.Typer(
     cls=Group,
-    help="""Measure how much pruning accelerates, alone on a quiet machine, in slices that can be stopped at any time.
+    help="""Measure how much pruning accelerates. Run it alone on a machine; the same command goes on after a stop.
 
     Example: lsprune acceleration measure --device cuda --budget 9m
     """,
@@ -31,12 +31,13 @@ class Part:
     """What is measured; by default all of it."""
 
     datasets: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these datasets, a comma-separated list (on a CPU: two of them).")
+        str,
+        typer.Option(
+            metavar="LIST", help="Only these datasets, a comma-separated list (default on a CPU: computers, github)."
+        ),
     ] = ""
     models: Annotated[str, typer.Option(metavar="LIST", help="Only these models: gat, gcn, sage, pna.")] = ""
-    size: Annotated[str, typer.Option(help="full, or tiny: generated graphs that say nothing, to see it work.")] = (
-        "full"
-    )
+    size: Annotated[str, typer.Option(help="full, or tiny: small generated graphs, to check that it works.")] = "full"
 
     def options(self, device: str) -> dict[str, Any]:
         """Return the options of a plan that were asked for."""
@@ -72,10 +73,12 @@ def measure_command(
         options: dict[str, Any] = part.options(device)
         options |= {"backends": names(backends)} if backends else {}
         options |= {"shares": tuple(map(_share, names(shares)))} if shares else {}
-        status = run_measurements(
-            list(plan(**options)), Results(out / "acceleration.jsonl"), data=data, retry=retry,
-            budget=None if budget is None else parse_seconds(budget), on_record=None if as_json else _tell_measured,
-        )  # fmt: skip
+        seconds = None if budget is None else parse_seconds(budget)
+        with trials_bar(seconds) as progress:
+            status = run_measurements(
+                list(plan(**options)), Results(out / "acceleration.jsonl"), data=data, retry=retry, budget=seconds,
+                on_record=None if as_json else _tell_measured, progress=progress,
+            )  # fmt: skip
         report = {"study": "acceleration", **asdict(status)}
         show(report, as_json, lambda: status_text(report))
 
@@ -100,10 +103,12 @@ def serve_command(
         from lsprune.lab.acceleration.serving import plan, run_servings
         from lsprune.lab.studies.result_files import Results
 
-        status = run_servings(
-            list(plan(**part.options(device), seeds=seeds, epochs=epochs)), Results(out / "serving.jsonl"), data=data,
-            budget=None if budget is None else parse_seconds(budget), on_record=None if as_json else _tell_served,
-        )  # fmt: skip
+        seconds = None if budget is None else parse_seconds(budget)
+        with trials_bar(seconds) as progress:
+            status = run_servings(
+                list(plan(**part.options(device), seeds=seeds, epochs=epochs)), Results(out / "serving.jsonl"),
+                data=data, budget=seconds, on_record=None if as_json else _tell_served, progress=progress,
+            )  # fmt: skip
         report = {"study": "serving", **asdict(status)}
         show(report, as_json, lambda: status_text(report))
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import parse_seconds
-from lsprune.cli.user_graph_options import GraphFile, UserGraphOptions, parse_shares
+from lsprune.cli.user_graph_options import GraphFile, LabelOptions, UserGraphOptions, parse_shares
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,19 +24,13 @@ if TYPE_CHECKING:
 def choose_command(
     graph: GraphFile,
     description: UserGraphOptions,
+    labels: LabelOptions,
     keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
     shares: Annotated[
         str, typer.Option(metavar="LIST", help="Shares to try, of which the smallest lossless one is chosen.")
     ] = "",
     goal: Annotated[
         str | None, typer.Option(metavar="GOAL", help='"lossless" or, for example, "2x faster" (default: lossless).')
-    ] = None,
-    split: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Three masks, or a column of train, val, test (default: train_mask, ..)."),
-    ] = "",
-    split_seed: Annotated[
-        int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
     ] = None,
     budget: Annotated[
         str | None, typer.Option(metavar="TIME", help="Begin no further trial after this time: 90s, 5m (default), 1h.")
@@ -48,7 +42,7 @@ def choose_command(
         Path | None, typer.Option(metavar="FILE", help="Write the fitted pruner: .npz, for `prune --fitted`.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a plot: .png, .svg or .pdf.")] = None,
-    seed: Annotated[int, typer.Option(help="The only source of randomness.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.")] = 0,
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     as_json: Json = False,
 ) -> None:
@@ -72,13 +66,13 @@ def choose_command(
             check_plot(plot)
         wanted = parse_shares(shares) if shares else None
         goal = "lossless" if goal is None and keep is None and wanted is None else goal
-        user_graph = read_user_graph(description.files(graph, split, split_seed))
+        user_graph = read_user_graph(description.files(graph, labels))
         train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
-        with steps(1000) as step:
+        seconds = parse_seconds(budget) if budget else SECONDS
+        with trials_bar(seconds) as progress:
             found = choose(
                 user_graph.graph, keep=keep, shares=wanted, goal=goal, y=user_graph.y, train_mask=train, val_mask=val,
-                resume=resume, seed=seed, threads=threads, seconds=parse_seconds(budget) if budget else SECONDS,
-                progress=lambda done, all, name: step(f"{done} of {all}: {name}"),
+                resume=resume, seed=seed, threads=threads, seconds=seconds, progress=progress,
             )  # fmt: skip
         if save is not None:
             found.save(save)

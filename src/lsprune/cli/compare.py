@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, Report, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
-from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, parse_shares
-from lsprune.errors import OptionError
+from lsprune.cli.user_graph_options import GraphFile, LabelOptions, Shares, UserGraphOptions, parse_shares
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -22,25 +21,19 @@ if TYPE_CHECKING:
     from lsprune.lab.reporting.comparison import Comparison
     from lsprune.lab.studies.compare import Row
 
+HEADINGS = {"micro-f1": "micro-F1", "r2": "R²"}  # of metrics whose names are no words
 NO_PAGE = "For a page with plots: pip install 'lsprune[report]'"
 
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What is trained, on which nodes, and how often."""
+    """What is trained, and how often."""
 
-    task: Annotated[str, typer.Option(help="node-classification; there is no other yet.")] = "node-classification"
-    split: Annotated[
-        str,
-        typer.Option(metavar="NAMES", help="Three masks, or a column of train, val, test (default: train_mask, ..)."),
-    ] = ""
-    split_seed: Annotated[
-        int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
-    ] = None
     model: Annotated[
         str,
         typer.Option(
-            help="node-gat-skip, node-gcn-skip, node-sage-skip, node-gat, github-gat, planetoid-gat or ppi-gat."
+            help="node-gcn, node-sage or node-gat; with skip connections node-gcn-skip, node-sage-skip or "
+            "node-gat-skip; GATs of the paper: github-gat, planetoid-gat, ppi-gat."
         ),
     ] = "node-gat-skip"
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each run.")] = 200
@@ -55,6 +48,7 @@ class TrainingOptions:
 def compare_command(
     graph: GraphFile,
     description: UserGraphOptions,
+    labels: LabelOptions,
     training: TrainingOptions,
     methods: Annotated[
         str,
@@ -82,6 +76,9 @@ def compare_command(
     each share are trained. Stopped or killed and started again, it runs only what is missing. Of labels, pruners see
     those of training nodes at most, the probe those of validation nodes too.
 
+    The metric is the accuracy for classes, micro-F1 for several labels a node, R² for numbers (with the mean absolute
+    error beside it). If the masks hold several splits, each seed has one of them, and the probe sees the first.
+
     Example: lsprune compare cora.npz --shares 0.1,0.25
 
     Example: lsprune compare cora.npz --methods random,lsp-projection --shares 0.1,0.25,0.5 --label y -o cora.html
@@ -92,32 +89,31 @@ def compare_command(
     """
     with errors():
         from lsprune.lab.datasets.user_graph import user_graph_dataset
-        from lsprune.lab.studies.compare import TASKS, ranking, read_comparison, rows, user_graph_study
+        from lsprune.lab.studies.compare import ranking, read_comparison, rows, user_graph_study
         from lsprune.lab.studies.result_files import Results
         from lsprune.lab.studies.run_study import run_study, status
 
-        if training.task not in TASKS:
-            raise OptionError(f"task must be one of {', '.join(TASKS)}, got {training.task!r}")
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
-        files = description.files(graph, training.split, training.split_seed)
+        files = description.files(graph, labels)
         data = user_graph_dataset(files).train  # errors in the files are raised before the first run
         compared = split_methods(methods) if methods else _finalists(data, parsed_shares, finalists, out / files.name)
         study = user_graph_study(files, methods=compared, shares=parsed_shares, **training.keywords())
         results = Results(out / f"{study.name}.jsonl")
-        with open_callbacks(status(study, results)) as callbacks:
+        with open_callbacks(status(study, results), budget=seconds) as callbacks:
             now = run_study(study, results, budget=seconds, device=device, data=files, callbacks=callbacks)
         comparison = read_comparison(study, results)
         table_rows = rows(comparison) if comparison else []
         page = _page(results.path, report) if can_write_page and comparison else None
         summary: Report = {"study": study.name, **asdict(now), "results": str(results.path), "report": page}
+        summary |= {"metric": comparison.metric if comparison else None}
         summary |= {"ranking": ranking(comparison) if comparison else []}
         summary |= {"advice": _advice(comparison) if comparison else []}
         if as_json:
             show({**summary, "rows": [row.to_dict() for row in table_rows]}, True, str)
             return
         if table_rows:
-            show(summary, False, lambda: compared_table(study.title, table_rows))
+            show(summary, False, lambda: compared_table(study.title, table_rows, summary["metric"]))
         for line in _lines(summary, can_write_page):
             tell(line)
 
@@ -128,10 +124,10 @@ def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequ
     from lsprune.lab.studies.finalists import find_finalists
 
     trials.parent.mkdir(parents=True, exist_ok=True)
-    with steps(1000) as step:
+    with trials_bar() as progress:
         found = find_finalists(
             data, shares, count=count, resume=trials.with_name(f"{trials.name}.trials"),
-            progress=lambda done, all, name: step(f"choosing, {done} of {all}: {name}"),
+            progress=lambda done, all, name: progress(done, all, f"choosing: {name}"),
         )  # fmt: skip
     return found or METHODS
 
@@ -171,15 +167,18 @@ def _advice(comparison: Comparison) -> list[str]:
     return [advice.text, *advice.reasons]
 
 
-def compared_table(title: str, rows: list[Row]) -> Table:
+def compared_table(title: str, rows: list[Row], metric: str = "accuracy") -> Table:
     """Return a line for each method and share; the last column is the time of pruning and all epochs."""
     counts = {row.runs for row in rows}
     same = f", {max(counts)} seed{'s' if max(counts) > 1 else ''}" if len(counts) == 1 else ""
-    heads = ["method", "kept", "accuracy", "95 %\ninterval", "prune\ns", "train\ns/epoch", "in all\ns"]
+    has_mae = any(row.mae is not None for row in rows)
+    heads = ["method", "kept", HEADINGS.get(metric, metric), "95 %\ninterval", *["mean abs.\nerror"] * has_mae]
+    heads += ["prune\ns", "train\ns/epoch", "in all\ns"]
     table = framed(title + same, *heads, *[] if same else ["seeds"])
     for row in rows:
         bounds = "" if row.low is None or row.high is None else f"{row.low:.3f}–{row.high:.3f}"
+        error = ["" if row.mae is None else f"{row.mae:.4g}"] * has_mae
         seconds = f"{row.prune_seconds:.3f}", f"{row.train_seconds_per_epoch:.4f}", f"{row.seconds:.2f}"
         more = [] if same else [str(row.runs)]
-        table.add_row(row.method, f"{row.share:.1%}", f"{row.test:.3f}", bounds, *seconds, *more)
+        table.add_row(row.method, f"{row.share:.1%}", f"{row.test:.3f}", bounds, *error, *seconds, *more)
     return table

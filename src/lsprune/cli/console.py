@@ -6,14 +6,18 @@ control characters escaped and never as markup, so that printing one cannot comm
 
 from __future__ import annotations
 
+import atexit
+import inspect
 import json
+import os
 import re
 import sys
+import time
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -51,23 +55,39 @@ def _escape(letter: str) -> str:
 _USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
 
 
-class _PlainFlags:
-    """Show flags in `--help` without a type: a flag takes no value."""
+_VALUES = {"int": "INTEGER", "integer": "INTEGER", "integer range": "INTEGER", "float": "NUMBER", "Path": "PATH",
+           "path": "PATH"}  # fmt: skip
+
+
+class _PlainHelp:
+    """Show flags in `--help` without a type, values by one word, and paragraphs as wide as the terminal."""
+
+    def __init__(self, *words: Any, **options: Any) -> None:
+        if text := options.get("help"):
+            options["help"] = "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
+        super().__init__(*words, **options)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options and arguments, `--help` included."""
         params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
         for param in params:
-            if getattr(param, "is_flag", False) and param.metavar is None:
-                param.metavar = ""
+            if getattr(param, "metavar", None) is None and param.param_type_name == "option":
+                param.metavar = "" if param.is_flag else value_word(param)
         return params
 
 
-class Command(_PlainFlags, TyperCommand):
-    """A command whose `--help` shows flags without a type."""
+def value_word(option: Any) -> str:
+    """Return what stands for the value of an option: INTEGER, NUMBER, PATH or TEXT."""
+    if hasattr(option, "type_descriptor"):  # typer keeps the type there since it has left click
+        return _VALUES.get(str(getattr(option.type_descriptor.annotation, "__name__", "")), "TEXT")
+    return _VALUES.get(str(option.type.name), "TEXT")
 
 
-class Group(_PlainFlags, TyperGroup):
+class Command(_PlainHelp, TyperCommand):
+    """A command with a plain `--help`."""
+
+
+class Group(_PlainHelp, TyperGroup):
     """A group of commands whose usage errors show what was typed with control characters escaped."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:
@@ -141,6 +161,19 @@ def say_ending(word: str) -> None:
     typer.echo(word, err=True)
 
 
+def end_at_once(code: int) -> NoReturn:
+    """End the process after a signal without taking down its libraries.
+
+    Threads of kernels, of Arrow and of OpenMP may still run, and some of them crash if what they use is taken down
+    under them: the exit code would then be that of the crash. What Python has to clean up is cleaned up.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            stream.flush()
+    os._exit(code)
+
+
 def tell(text: str) -> None:
     """Print one line on standard output."""
     typer.echo(escaped(text))
@@ -157,7 +190,8 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
         yield lambda name: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    # a piped stdout stays where it is: rich would send it to the terminal
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
         task = progress.add_task("", total=total)
         started = False
 
@@ -165,6 +199,40 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
             nonlocal started
             progress.update(task, description=escaped(name), advance=1 if started else 0)
             started = True
+
+        yield step
+
+
+@contextmanager
+def trials_bar(budget: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
+    """Yield a function that takes (steps done, all steps, name of the next), for a progress bar with the time left.
+
+    It is shown only on a terminal, on standard error; the time is known as soon as a step was measured.
+
+    Args:
+        budget: seconds from now on after which no further step is begun.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from lsprune.lab.time_left import Pace, time_left
+
+    console = Console(stderr=True)
+    if not console.is_interactive:
+        yield lambda done, total, name: None
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+    )  # fmt: skip
+    end = None if budget is None else time.monotonic() + budget
+    with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
+        task, pace = progress.add_task("", total=None, left=""), Pace()
+
+        def step(done: int, total: int, name: str) -> None:
+            limit = None if end is None else max(end - time.monotonic(), 0.0)
+            words = time_left(pace.left(done, total), limit)
+            progress.update(task, completed=done, total=total, description=escaped(name), left=words)
 
         yield step
 

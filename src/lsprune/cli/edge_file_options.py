@@ -61,7 +61,10 @@ class EdgeFileOptions:
         str, typer.Option(metavar="NAMES", help="Arrays of a .npz that belong to the edges (default: by their length).")
     ] = ""
     node_arrays: Annotated[
-        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that do not, and are copied unchanged.")
+        str,
+        typer.Option(
+            metavar="NAMES", help="Arrays of a .npz that do not belong to the edges; they are copied unchanged."
+        ),
     ] = ""
     bipartite: Bipartite = None
     target_features: Annotated[Path | None, typer.Option(help="With --bipartite: attributes of the targets.")] = None

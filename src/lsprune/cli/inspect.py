@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, steps, tell
+from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import split_methods
 from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, command_words, parse_shares
@@ -36,7 +36,7 @@ def inspect_command(
         typer.Option(
             metavar="LIST",
             help="Methods, a comma-separated list; pruners with options in brackets: (lsp:hash=signs,weights=degree) "
-            "(default: random,local-random,lsp-projection,lsp-auto,low-degree,jaccard).",
+            "(default: random, local-random, lsp-projection, lsp-auto, low-degree, jaccard).",
         ),
     ] = "",
     shares: Shares = "0.1,0.25,0.5",
@@ -65,11 +65,11 @@ def inspect_command(
         user_graph = read_user_graph(files)
         plan = plan_trials(user_graph, split_methods(methods), parsed_shares)
         trials: list[Trial] = []
-        with steps(len(plan) + 1) as step:
-            step("measuring the graph")
+        with trials_bar() as progress:
+            progress(0, len(plan) + 1, "measuring the graph")
             graph_profile = profile(user_graph)
-            for method, share in plan:
-                step(f"pruning with {method.name}, keep={share:g}")
+            for number, (method, share) in enumerate(plan, 1):
+                progress(number, len(plan) + 1, f"pruning with {method.name}, keep={share:g}")
                 trials.append(run_trial(user_graph, method, share, stable=stability))
         if plot is not None:
             from lsprune.lab.survey_plot import draw_survey, write_plot
@@ -97,7 +97,7 @@ def _lines(graph_profile: Profile, trial: Trial, advice: str, command: str) -> I
         if (column != "same" or trial.noise is not None) and (column != "one class" or trial.homophily is not None):
             yield f"{column}: {meaning}"
     yield advice
-    needs = "" if graph_profile.classes else ", which needs labels (--label or --labels)"
+    needs = "" if graph_profile.label_kind else ", which needs labels (--label or --labels)"
     yield f"What is lost, only training tells{needs}: {command}"
 
 
@@ -118,8 +118,9 @@ def profile_table(name: str, graph_profile: Profile) -> Table:
     table.add_row("clustering", f"{shape.clustering:.3f}" + (" (2,000 nodes sampled)" if shape.nodes > 2000 else ""))
     table.add_row("node attributes", str(graph_profile.nodes))
     table.add_row("edge attributes", str(graph_profile.edges))
-    if graph_profile.classes:
-        table.add_row("labels", f"{graph_profile.classes:,} classes, {graph_profile.labelled:,} nodes labelled")
+    if graph_profile.label_kind:
+        kinds = {"classes": f"{graph_profile.classes:,} classes", "labels": "several a node", "numbers": "numbers"}
+        table.add_row("labels", f"{kinds[graph_profile.label_kind]}, {graph_profile.labelled:,} nodes labelled")
     if graph_profile.homophily is not None:
         table.add_row("edges within a class", f"{graph_profile.homophily:.1%}")
     return table

@@ -58,19 +58,29 @@ class PrunerOptions:
         typer.Option(
             metavar="SPEC",
             help="Prefer some edges: degree:power=0.4, jaccard, similarity, labels, edge:2 (column 2 of edge_attr), "
-            "auto, or a product such as labels:2*jaccard:0.5*degree:0.5.",
+            "auto, or a product such as labels:2*degree:0.5.",
         ),
     ] = None
     attributes: Annotated[
         str | None, typer.Option(metavar="PARTS", help="Parts that are hashed: owner,edge,neighbour.")
     ] = None
-    select: Annotated[str | None, typer.Option(help="functions or bottom.")] = None
+    select: Annotated[
+        str | None,
+        typer.Option(
+            help="Selection with a hash function for each step (functions, the default) or with one for all (bottom)."
+        ),
+    ] = None
     side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None
     symmetric: Annotated[
         str | None, typer.Option(help="Keep both directions of an edge together: union or intersection.")
     ] = None
-    self_loops: Annotated[str | None, typer.Option(help="free, edge or drop.")] = None
-    seed: Annotated[int | None, typer.Option(help="The only source of randomness (default: 0).")] = None
+    self_loops: Annotated[
+        str | None,
+        typer.Option(
+            help="Self-loops: kept and not counted (free, the default), like other edges (edge), or removed (drop)."
+        ),
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of all random numbers (default: 0).")] = None
     preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None
     settings: Annotated[
         list[str],

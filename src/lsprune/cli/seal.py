@@ -19,8 +19,9 @@ def seal_command(
 ) -> None:
     """Write the size and SHA-256 of each FILE beside it, or of all files of a folder into it.
 
-    Seal files while they are known to be good. With --verify-input, `prune`, `fit` and `spark-prune` refuse a file that
-    is not as it was sealed; `lsprune verify FILE` compares, too. What has a manifest already is compared with it.
+    Seal files while they are known to be good. With --verify-input, `prune`, `inspect`, `choose`, `compare`, `fit` and
+    `spark-prune` refuse a file that is not as it was sealed; `lsprune verify FILE` compares, too. What has a manifest
+    already is compared with it.
 
     Example: lsprune seal edges.csv x.npy
 

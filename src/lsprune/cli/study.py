@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ALL = "all"  # every study that comes with lsprune
 study_app = typer.Typer(
     cls=Group,
-    help="""Run the paper's experiments, and your own, in slices that can be stopped at any time.
+    help="""Run the paper's experiments and your own. The same command goes on after a stop.
 
     Example: lsprune study list
     """,
@@ -36,7 +36,9 @@ study_app = typer.Typer(
 Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
-TimeLimit = Annotated[str | None, typer.Option(help="Stop in time, as 90s, 9m or 2h.")]
+TimeLimit = Annotated[
+    str | None, typer.Option(metavar="TIME", help="Begin nothing that would not end within this time: 90s, 9m or 2h.")
+]
 Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
 
 
@@ -121,7 +123,7 @@ def study_run(
     out: Out = Path("results"),
     data: Annotated[str | None, typer.Option(help="Folder of local datasets (default: LSPRUNE_DATA).")] = None,
     device: Device = "cpu",
-    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, each in its own process.")] = 1,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel runs, each in its own process.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Do the runs of a study that are missing; start it again to go on.
@@ -141,7 +143,7 @@ def study_run(
             left = None if end is None else end - time.monotonic()
             if reports and left is not None and left <= 0:
                 break
-            with open_callbacks(status(study, results, selection.seeds), loggers) as callbacks:
+            with open_callbacks(status(study, results, selection.seeds), loggers, left) as callbacks:
                 now = run_study(
                     study, results, seeds=selection.seeds, budget=left, jobs=jobs, device=device, data=data,
                     callbacks=callbacks, on_record=None if as_json else _tell_record, skip_missing_datasets=name == ALL,
@@ -191,13 +193,15 @@ def study_page(
 
 
 @contextmanager
-def open_callbacks(status: Status, loggers: Loggers | None = None) -> Iterator[list[Callback]]:
+def open_callbacks(
+    status: Status, loggers: Loggers | None = None, budget: float | None = None
+) -> Iterator[list[Callback]]:
     """Open the progress bars and loggers of a study; close them also after an error."""
     from lsprune.lab.training.callbacks import ProgressBars, TensorBoardLogger, WandbLogger
 
     loggers = loggers or Loggers()
     with ExitStack() as stack:
-        callbacks: list[Callback] = [ProgressBars(status.total, status.done)]
+        callbacks: list[Callback] = [ProgressBars(status.total, status.done, budget=budget)]
         callbacks += [TensorBoardLogger(loggers.tensorboard)] if loggers.tensorboard else []
         callbacks += [WandbLogger(loggers.wandb)] if loggers.wandb else []
         for callback in callbacks:

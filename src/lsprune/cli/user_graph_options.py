@@ -1,15 +1,15 @@
-"""What `lsprune compare` and `lsprune inspect` share: the options that describe the files of a user's graph."""
+"""What `lsprune inspect`, `choose` and `compare` share: the options that describe the files of a user's graph."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.edge_file_options import EdgeAttr, NodeId, NodeX, Source, Target, names
+from lsprune.cli.edge_file_options import EdgeAttr, NodeId, NodeX, Source, Target, VerifyInput, names
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -46,15 +46,49 @@ class UserGraphOptions:
         str | None, typer.Option(metavar="SIZE", help="Memory that the files may take (default: what is available).")
     ] = None
 
-    def files(self, graph: Path, split: str = "", split_seed: int | None = None) -> UserGraphFiles:
+    verify_input: VerifyInput = False
+
+    def files(self, graph: Path, labels: LabelOptions | None = None) -> UserGraphFiles:
         """Return the files and names of these options."""
         from lsprune.lab.user_graph import UserGraphFiles
 
+        more = {} if labels is None else labels.keywords()
         return UserGraphFiles(
             graph=graph, features=self.features, labels=self.labels, label=self.label, source=self.source,
-            edge_attr=names(self.edge_attr), target=self.target, split=names(split), split_seed=split_seed,
-            id=self.node_id, x=names(self.x), memory=self.memory,
+            edge_attr=names(self.edge_attr), target=self.target, id=self.node_id, x=names(self.x), memory=self.memory,
+            verify_input=self.verify_input, **more,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """What the labels are, and which of them may be looked at."""
+
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="node-classification, multi-label (0 and 1 of shape [N, labels]) or node-regression "
+            "(default: as type and shape of the labels say)."
+        ),
+    ] = None
+    split: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="Three masks, or a column of train, val, test (default: train_mask, val_mask, test_mask); of masks "
+            "with several splits, [N, splits], the number of one.",
+        ),
+    ] = ""
+    split_seed: Annotated[
+        int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords of `UserGraphFiles`."""
+        text = self.split.strip()
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+        split = names(text) if number is None else ()
+        return {"task": self.task, "split": split, "split_number": number, "split_seed": self.split_seed}
 
 
 def command_words(files: UserGraphFiles) -> str:
@@ -65,6 +99,7 @@ def command_words(files: UserGraphFiles) -> str:
         words += [] if value is None else [f"--{name}", str(value)]
     words += ["--x", ",".join(files.x)] if files.x else []
     words += ["--edge-attr", ",".join(files.edge_attr)] if files.edge_attr else []
+    words += ["--verify-input"] if files.verify_input else []
     return shlex.join(words)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -70,13 +70,25 @@ def run(jobs: Iterable[Job], threads: int) -> None:
                 errors.append(error)
 
     helpers = [threading.Thread(target=work, daemon=True) for _ in range(min(threads, len(listed)) - 1)]
-    for helper in helpers:
-        helper.start()
-    work()
-    for helper in helpers:
-        helper.join()
+    try:
+        for helper in helpers:
+            helper.start()
+        work()
+        for helper in helpers:
+            helper.join()
+    except BaseException as error:  # Ctrl-C between two jobs
+        errors.append(error)
+        _wait(helpers)
     if errors:
         raise errors[0]
+
+
+def _wait(helpers: Iterable[threading.Thread]) -> None:
+    """Wait for threads that are about to end, also if Ctrl-C comes again: none may write into what the caller frees."""
+    for helper in helpers:
+        while helper.is_alive():
+            with suppress(KeyboardInterrupt):
+                helper.join()
 
 
 def spans(total: int, size: int) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ import numpy as np
 from lsprune.attributes import is_category
 from lsprune.errors import LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
+from lsprune.lab.node_labels import CLASSES
 from lsprune.lab.studies.compare import methods_with_shares
 from lsprune.lab.studies.methods import Method, find_method
 from lsprune.lab.user_graph import UserGraph
@@ -68,6 +69,7 @@ class Profile:
     classes: int
     labelled: int
     homophily: float | None  # share of the edges between labelled nodes whose ends have the same class
+    label_kind: str  # what labels are: classes, labels (several a node) or numbers; empty without any
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON-able data."""
@@ -83,7 +85,7 @@ def profile(user_graph: UserGraph) -> Profile:
     return Profile(
         structure(graph), kind, reciprocal, loops, duplicates, float(in_degrees.mean()) if in_degrees.size else 0.0,
         Attributes.of(graph.x_target), Attributes.of(graph.edge_attr), len(user_graph.classes),
-        0 if y is None else int((y >= 0).sum()), homophily(user_graph),
+        int(user_graph.labelled.sum()), homophily(user_graph), "" if y is None else user_graph.kind,
     )  # fmt: skip
 
 
@@ -103,10 +105,10 @@ def _count_edges(graph: Graph) -> tuple[float, int, int]:
 def homophily(user_graph: UserGraph, mask: Array | None = None) -> float | None:
     """Return the share of the (kept) edges between labelled nodes whose ends have the same class, without self-loops.
 
-    None if the graph has no labels, two kinds of nodes, or no such edge.
+    None if the graph has no classes, two kinds of nodes, or no such edge.
     """
     y = user_graph.y
-    if y is None or user_graph.graph.bipartite:
+    if y is None or user_graph.kind != CLASSES or user_graph.graph.bipartite:
         return None
     source, target = user_graph.graph.ends()
     counted = (source != target) & (y[source] >= 0) & (y[target] >= 0)
@@ -213,7 +215,7 @@ def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
         advice += "Hardly any edge is redundant: prune only if you must."
     else:
         advice += f"Start with {method} ({options}) at keep={keep:g}, which leaves {keep * mean:.2g} of them."
-    if keep is not None and graph_profile.classes and graph_profile.nodes.kind != "none":
+    if keep is not None and graph_profile.label_kind and graph_profile.nodes.kind != "none":
         advice += f" Your labels can choose better: lsprune choose {graph} --keep {keep:g}"
     return advice, f"lsprune compare {graph} --methods {method},local-random,low-degree,jaccard"
 

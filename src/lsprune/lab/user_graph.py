@@ -18,15 +18,21 @@ from lsprune.files.columns import need, stack
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import id_column, is_id_name, node_columns, row_order
 from lsprune.files.npy import read_npy, read_npz
+from lsprune.files.seals import VerifiedInput, check_inputs
 from lsprune.files.sparse_matrix import is_matrix, to_matrix
 from lsprune.graph import Array, Graph
+from lsprune.lab.node_labels import CLASSES, check_task, read_labels, to_numpy
+from lsprune.lab.node_splits import MASKS, Masks, chosen_split, masks_of_column, splits_of_masks
 
-MASKS = ("train_mask", "val_mask", "test_mask")
-PARTS = ("train", "val", "test")
 NODE_SUFFIXES = (".npy", ".npz", ".parquet")
 DEFAULT_LABEL = "y"
 _DIGEST_OPTIONS = ("features", "label", "split", "split_seed", "edge_attr", "source", "target")
-_NEWER_DIGEST_OPTIONS = ("id", "x")  # hashed only if set, so that names of graphs from older versions stay the same
+_NEWER_DIGEST_OPTIONS = (
+    "id",
+    "x",
+    "task",
+    "split_number",
+)  # hashed only if set, so that names of graphs from older versions stay the same
 Columns = dict[str, Any]
 
 
@@ -46,8 +52,11 @@ class UserGraphFiles:
         label: name of the array or column of labels; default `y` if there is one.
         split: names of three masks, or of one column with the values train, val and test; default `train_mask`,
             `val_mask` and `test_mask` if they exist.
+        split_number: of masks with several splits (`[N, splits]`), only this one; default all, one for each seed.
         split_seed: seed of a random split, instead of masks.
+        task: what the labels are, one of `node_labels.TASKS`; default: their type and shape say it.
         memory: limit for the files as in `read_edges`; it does not change the name or digest of the graph.
+        verify_input: refuse files that are not as `lsprune.files.seal` sealed them, or have no seal.
     """
 
     graph: Path
@@ -57,18 +66,26 @@ class UserGraphFiles:
     labels: Path | None = None
     label: str | None = None
     split: tuple[str, ...] = ()
+    split_number: int | None = None
     split_seed: int | None = None
+    task: str | None = None
     edge_attr: tuple[str, ...] = ()
     source: str | None = None
     target: str | None = None
     memory: str | int | None = None
+    verify_input: bool = False
 
     def __post_init__(self) -> None:
+        check_task(self.task)
         if len(self.split) not in (0, 1, 3):
             names = ", ".join(self.split)
             raise OptionError(f"split must name three masks or one column, got {len(self.split)} names: {names}")
         if self.split and self.split_seed is not None:
             raise OptionError(f"split_seed must not be set with split, got {self.split_seed} and {self.split[0]}")
+        if self.split_number is not None and self.split_seed is not None:
+            raise OptionError(
+                f"split_seed must not be set with the number of a split, got {self.split_seed} and {self.split_number}"
+            )
         if self.x and self.node_file is None:
             raise OptionError(f"x (--x) needs a node file (--features), got {', '.join(self.x)} without one")
         if self.id is not None and self.node_file is None and self.labels is None:
@@ -79,6 +96,12 @@ class UserGraphFiles:
         """The node file that holds the features; None if they are an array in `graph`."""
         path = Path(self.features or "")
         return path if path.suffix.lower() in NODE_SUFFIXES else None
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """All files, each once."""
+        paths = (self.graph, self.node_file, self.labels)
+        return tuple(dict.fromkeys(path for path in paths if path is not None))
 
     @property
     def name(self) -> str:
@@ -94,7 +117,9 @@ class UserGraphFiles:
                 with path.open("rb") as handle:
                     digest.update(hashlib.file_digest(handle, "sha256").digest())
         options = {name: getattr(self, name) for name in _DIGEST_OPTIONS}
-        options |= {name: getattr(self, name) for name in _NEWER_DIGEST_OPTIONS if getattr(self, name)}
+        options |= {
+            name: value for name in _NEWER_DIGEST_OPTIONS if (value := getattr(self, name)) not in (None, "", ())
+        }
         options |= {"features": None if self.node_file else self.features, "label": self.label or DEFAULT_LABEL}
         digest.update(repr(options).encode())
         return digest.hexdigest()
@@ -102,16 +127,34 @@ class UserGraphFiles:
 
 @dataclass(frozen=True, eq=False)
 class UserGraph:
-    """A graph with the labels and the split of its nodes."""
+    """A graph with the labels and the splits of its nodes.
+
+    Args:
+        y: see `node_labels.NodeLabels`; None without labels. classes: their names. kind: of the labels.
+        masks: of the first split, `[N]` bool: train, val, test; None for a random split.
+        splits: all splits, one of which is used for each seed.
+    """
 
     graph: Graph
-    y: Array | None  # [N] int64, -1 = unlabelled
+    y: Array | None
     classes: tuple[str, ...]
-    masks: tuple[Array, Array, Array] | None  # [N] bool: train, val, test
+    masks: Masks | None
+    kind: str = CLASSES
+    splits: tuple[Masks, ...] = ()
+
+    @property
+    def labelled(self) -> Array:
+        """Which nodes have a label, `[N]` bool."""
+        if self.y is None:
+            return np.zeros(self.graph.num_nodes, bool)
+        if self.kind == CLASSES:
+            return np.asarray(self.y >= 0)
+        return np.asarray(np.isfinite(self.y).reshape(self.y.shape[0], -1).all(axis=1))
 
 
 def read_user_graph(files: UserGraphFiles) -> UserGraph:
-    """Return the graph, its labels as classes 0, 1, ... and its split, all checked against the number of nodes."""
+    """Return the graph, its labels and its splits, all checked against the number of nodes."""
+    verified = check_inputs(files.inputs, sealed=True) if files.verify_input else VerifiedInput()
     memory = MemoryBudget.of(files.memory, "allow more with --memory (memory=)")
     feature_columns = _read_nodes(files.node_file, "features", files, memory) if files.node_file else {}
     label_columns = _read_nodes(files.labels, "labels", files, memory) if files.labels else {}
@@ -127,8 +170,14 @@ def read_user_graph(files: UserGraphFiles) -> UserGraph:
     columns = {**graph_arrays, **feature_columns, **label_columns}
     if files.label is not None:
         _column(columns, label, "label", files.labels or files.node_file or files.graph)
-    y, classes = _classes(columns[label], label, graph.num_nodes) if label in columns else (None, ())
-    return UserGraph(graph, y, classes, _masks(files, columns, graph.num_nodes))
+    splits = _splits(files, columns, graph.num_nodes)
+    masks = splits[0] if splits else None
+    verified.check()
+    if label not in columns:
+        return UserGraph(graph, None, (), masks, splits=splits)
+    path = files.labels or files.node_file or files.graph
+    labels = read_labels(columns[label], label, graph.num_nodes, path, files.task)
+    return UserGraph(graph, labels.y, labels.classes, masks, labels.kind, splits)
 
 
 def _default_label(columns: Columns, path: Path | None) -> str:
@@ -229,67 +278,14 @@ def _features(columns: Columns, other_roles: set[str], x: tuple[str, ...], path:
     return stack([numbers(columns[name], name, path) for name in roles.features])
 
 
-def _to_numpy(values: Any) -> Array:
-    """Return a column as a numpy array; missing numbers are NaN, missing strings None."""
-    if hasattr(values, "to_numpy"):
-        if str(values.type).startswith("dictionary"):
-            values = values.cast(values.type.value_type)
-        return np.asarray(values.to_numpy())
-    return np.asarray(values)
-
-
-# Labels and split
-
-
-def _classes(column: Any, name: str, nodes: int) -> tuple[Array, tuple[str, ...]]:
-    """Return (class of each node, names of the classes); negative, NaN and empty labels mean unlabelled."""
-    values = _to_numpy(column)
-    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
-    if values.shape != (nodes,):
-        raise FormatError(f"label {name} must have shape [{nodes}], one per node, got {list(values.shape)}")
-    if values.dtype.kind == "f":
-        labelled = np.isfinite(values) & (values >= 0)
-        if np.any(values[labelled] != np.floor(values[labelled])):
-            raise FormatError(f"label {name} must be integers or strings, got {values[labelled][0]:g}")
-        values = np.where(labelled, values, -1).astype(np.int64)
-    elif values.dtype.kind in "iub":
-        labelled = values >= 0 if values.dtype.kind == "i" else np.ones(nodes, bool)
-    else:
-        labelled = np.array([isinstance(value, str) and value != "" for value in values], bool)
-    names, classes = np.unique(
-        values[labelled].astype(str if values.dtype.kind == "O" else values.dtype), return_inverse=True
-    )
-    y = np.full(nodes, -1, np.int64)
-    y[labelled] = classes
-    return y, tuple(map(str, names.tolist()))
-
-
-def _masks(files: UserGraphFiles, columns: Columns, nodes: int) -> tuple[Array, Array, Array] | None:
-    """Return the masks that the option split names, or those of the default names; None for a random split."""
+def _splits(files: UserGraphFiles, columns: Columns, nodes: int) -> tuple[Masks, ...]:
+    """Return the splits in the masks that the option split names, or in those of the default names; none if random."""
     if files.split_seed is not None:
-        return None
+        return ()
     if not files.split and not all(name in columns for name in MASKS):
-        return None
+        return chosen_split((), files.split_number)
     names, path = files.split or MASKS, files.labels or files.node_file or files.graph
-    arrays = [_to_numpy(_column(columns, name, "split", path)) for name in names]
+    arrays = tuple(to_numpy(_column(columns, name, "split", path), name, path) for name in names)
     if len(arrays) == 1:
-        return _masks_of_column(arrays[0], names[0], nodes)
-    train, val, test = (_mask(values, name, nodes) for values, name in zip(arrays, names, strict=True))
-    return train, val, test
-
-
-def _masks_of_column(values: Array, name: str, nodes: int) -> tuple[Array, Array, Array]:
-    """Return the masks of a column with the values train, val and test."""
-    if values.shape != (nodes,):
-        raise FormatError(f"split {name} must have shape [{nodes}], one per node, got {list(values.shape)}")
-    train, val, test = (np.asarray(values == part) for part in PARTS)
-    if not (train.any() and val.any() and test.any()):
-        examples = ", ".join(sorted({str(value) for value in values[:1000]})[:5])
-        raise FormatError(f"split {name} must have the values train, val and test, got {examples}")
-    return train, val, test
-
-
-def _mask(values: Array, name: str, nodes: int) -> Array:
-    if values.shape != (nodes,) or not (values.dtype.kind == "b" or np.isin(values, (0, 1)).all()):
-        raise FormatError(f"split {name} must be booleans of shape [{nodes}], got {values.dtype} {list(values.shape)}")
-    return values.astype(bool)
+        return (masks_of_column(arrays[0], names[0], nodes),)
+    return chosen_split(splits_of_masks(arrays, names, nodes), files.split_number)

@@ -36,3 +36,28 @@ def test_global_thread_settings_are_left_alone():
     before = (torch.get_num_threads(), numba.get_num_threads())
     LSP(k=2).mask(random_graph(0), threads=7)
     assert (torch.get_num_threads(), numba.get_num_threads()) == before
+
+
+INTERRUPTED = """
+import signal
+from llvmlite.binding.executionengine import ExecutionEngine
+from lsprune.kernels.cpu.jit import kernel
+find = ExecutionEngine._find_module_ptr
+def interrupted(self, pointer):
+    signal.raise_signal(signal.SIGINT)
+    return find(self, pointer)
+ExecutionEngine._find_module_ptr = interrupted
+def double(x):
+    return 2 * x
+try:
+    kernel(double)(3)
+except KeyboardInterrupt:
+    print("interrupted")
+ExecutionEngine._find_module_ptr = find
+print(kernel(double)(3))
+"""
+
+
+def test_ctrl_c_while_a_kernel_is_compiled_comes_after_it():
+    ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "interrupted\n6\n", "")

@@ -37,7 +37,9 @@ def measured(monkeypatch):
 def test_every_line_is_written_once(tmp_path, measured):
     results = Results(tmp_path / "a.jsonl")
     assert run_measurements(PLAN[:3], results).missing == 0
-    status = run_measurements(PLAN, results)
+    told = []
+    status = run_measurements(PLAN, results, progress=lambda *step: told.append(step))
+    assert told == [(i, len(PLAN) - 3, str(measurement)) for i, measurement in enumerate(PLAN[3:])]
     assert (status.total, status.done) == (8, 8)
     assert measured.calls == sorted(PLAN, key=PLAN.index)
     lines = [json.loads(line) for line in results.path.read_text().splitlines()]

@@ -51,8 +51,10 @@ def test_weights_are_trained_once_and_lines_are_complete(tmp_path, monkeypatch):
     train = module.train_whole
     monkeypatch.setattr(module, "train_whole", lambda *what: trainings.append(what[0]) or train(*what))
     results = Results(tmp_path / "serving.jsonl")
-    assert run_servings(TINY[:4], results).done == 4
-    assert run_servings(TINY[:4], results).done == 4
+    told = []
+    for _ in range(2):  # nothing is left for the second time
+        assert run_servings(TINY[:4], results, progress=lambda *step: told.append(step)).done == 4
+    assert told == [(i, 4, str(serving)) for i, serving in enumerate(TINY[:4])]
     assert len(trainings) == 1
     lines = [json.loads(line) for line in results.path.read_text().splitlines()]
     assert len(lines) == 4

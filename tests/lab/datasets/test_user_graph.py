@@ -46,6 +46,33 @@ def test_without_masks_the_split_is_60_20_20_of_the_labelled_nodes(tmp_path: Pat
     assert not torch.equal(other.train_mask, data.train_mask)
 
 
+def test_of_several_splits_each_seed_has_its_own(tmp_path: Path) -> None:
+    two = {name: np.stack([mask, np.roll(mask, 5)], axis=1) for name, mask in masks().items()}
+    dataset = user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", **two)))
+    for seed in range(4):
+        data = dataset.redraw(dataset.train, seed)
+        for name, mask in two.items():
+            np.testing.assert_array_equal(data[name].numpy(), mask[:, seed % 2])
+    np.testing.assert_array_equal(dataset.train.train_mask.numpy(), two["train_mask"][:, 0])
+    one = user_graph_dataset(UserGraphFiles(graph=tmp_path / "g.npz", split_number=1))
+    assert one.redraw is None and torch.equal(one.train.val_mask, torch.from_numpy(two["val_mask"][:, 1]))
+    npz(tmp_path / "g.npz", **{**two, "test_mask": two["test_mask"] | two["val_mask"]})
+    with pytest.raises(LspruneError, match=r"at most one mask, got node \d+ and \d+ more in several in split 0"):
+        user_graph_dataset(UserGraphFiles(graph=tmp_path / "g.npz"))
+
+
+def test_several_labels_and_numbers(tmp_path: Path) -> None:
+    y = arrays()["y"]
+    rows = np.stack([y, 1 - y, y], axis=1)
+    dataset = user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", y=rows)))
+    assert (dataset.task, dataset.num_classes, dataset.train.y.shape) == ("node-classification", 3, (NODES, 3))
+    dataset = user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", y=y / 3)))
+    assert (dataset.task, dataset.num_classes, dataset.train.y.dtype) == ("node-regression", 1, torch.float32)
+    for changed, message in ((np.zeros((NODES, 2)), "both 0 and 1"), (np.full(NODES, 0.5), "two different numbers")):
+        with pytest.raises(LspruneError, match=f"the labels must have .*{message}, got"):
+            user_graph_dataset(UserGraphFiles(graph=npz(tmp_path / "g.npz", y=changed)))
+
+
 def test_features_for_a_model() -> None:
     kinds = np.array([3, 5, 3])
     np.testing.assert_array_equal(model_features(kinds), [[1, 0], [0, 1], [1, 0]])  # a category

@@ -118,8 +118,13 @@ def test_the_time_remaining_is_known_when_epochs_are_slow():
         now = float(next(clock))
         bars.progress.get_time = lambda now=now: now
         bars.on_epoch_end(number, row(number))
+        if number == 1:
+            bars.progress.refresh()
+            assert "left" not in bars.progress.console.file.getvalue()  # the first epoch loads kernels: it says nothing
     assert bars.progress.tasks[0].time_remaining == 240  # one run of four epochs is left, a minute each
+    bars.progress.refresh()
     bars.close()
+    assert "about 4 minutes left" in bars.progress.console.file.getvalue()
 
 
 def test_bars_print_nothing_to_a_pipe(capfd, monkeypatch):

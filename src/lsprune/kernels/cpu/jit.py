@@ -13,6 +13,8 @@ from typing import Any
 from numba import njit
 from numba.core.caching import FunctionCache
 
+from lsprune.kernels.held_signals import held_signals
+
 
 class _SafeCache(FunctionCache):
     """numba's disk cache, where a truncated or foreign file means "compile again" and not a crash."""
@@ -30,9 +32,20 @@ class _SafeCache(FunctionCache):
             super().save_overload(sig, data)
 
 
+def _held(compile_signature: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the method that compiles or loads a signature, with signals held back."""
+
+    def compile(signature: Any) -> Any:  # noqa: A001  # numba's name
+        with held_signals():
+            return compile_signature(signature)
+
+    return compile
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Return `function` compiled on first call, cached on disk, releasing the GIL."""
     compiled = njit(nogil=True)(function)
+    compiled.compile = _held(compiled.compile)  # type: ignore[method-assign]
     with contextlib.suppress(RuntimeError, OSError):  # no writable place for a cache: compile in memory only
         compiled._cache = _SafeCache(function)  # type: ignore[attr-defined]
     return compiled

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from lsprune.chooser.trials import Progress
 from lsprune.errors import LspruneError
 from lsprune.lab.acceleration.measure import measure
 from lsprune.lab.acceleration.measurement import Measurement
@@ -25,6 +26,7 @@ def run_measurements(
     data: str | None = None,
     retry: bool = False,
     on_record: Callable[[Measurement, dict[str, Any]], None] | None = None,
+    progress: Progress | None = None,
 ) -> Status:
     """Make the measurements that are missing and append each when it is done; return how many are done afterwards.
 
@@ -36,6 +38,7 @@ def run_measurements(
         data: the folder of local datasets; default LSPRUNE_DATA.
         retry: make the measurements again whose record has an error.
         on_record: called with every measurement and its record.
+        progress: called with (measurements done now, all that are missing, name of the next) before each.
     """
     wanted = list(measurements)
     for name in dict.fromkeys(measurement.device for measurement in wanted):
@@ -43,11 +46,12 @@ def run_measurements(
     clock, opened = Clock(budget), _Opened(data)
     with results.writing():
         done = _done(results, retry)
-        for measurement in wanted:
-            if measurement.key in done:
-                continue
+        missing = [measurement for measurement in wanted if measurement.key not in done]
+        for number, measurement in enumerate(missing):
             if not clock.may_start():
                 break
+            if progress is not None:
+                progress(number, len(missing), str(measurement))
             begin = monotonic()
             record = measure(measurement, opened.graphs(measurement))
             results.append(record)

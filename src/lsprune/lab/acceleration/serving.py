@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from lsprune.chooser.trials import Progress
 from lsprune.errors import OptionError
 from lsprune.lab.acceleration.measure import MAX_ERROR_CHARACTERS, free_memory, seconds
 from lsprune.lab.acceleration.neighbourhood_batches import InNeighbours
@@ -206,6 +207,7 @@ def run_servings(
     budget: float | None = None,
     data: str | None = None,
     on_record: Callable[[Serving, Record], None] | None = None,
+    progress: Progress | None = None,
 ) -> Status:
     """Do what is missing and append each record; weights are trained once for all that is served with them.
 
@@ -218,11 +220,12 @@ def run_servings(
     trained: tuple[tuple[str, str, int], Trained] | None = None
     with results.writing():
         done = results.keys()
-        for serving in servings:
-            if serving.key in done:
-                continue
+        missing = [serving for serving in servings if serving.key not in done]
+        for number, serving in enumerate(missing):
             if not clock.may_start():
                 break
+            if progress is not None:
+                progress(number, len(missing), str(serving))
             begin = monotonic()
             place = (serving.dataset, serving.size, serving.seed)
             if place not in opened:

@@ -13,7 +13,7 @@ import numpy as np
 
 from lsprune.checks import is_whole
 from lsprune.errors import FormatError, MissingDependency, OptionError
-from lsprune.lab.user_graph import MASKS
+from lsprune.lab.node_splits import MASKS
 
 try:
     import torch
@@ -41,7 +41,7 @@ class Dataset:
     True, the single graph is a `HeteroData`, one kind of whose nodes has `y` and the masks.
 
     Args:
-        task: "node-classification", "graph-regression" or "graph-classification".
+        task: "node-classification", "node-regression", "graph-regression" or "graph-classification".
         num_features: number of columns of `x`; 0 without `x`.
         num_classes: number of classes, of labels per node, or of regression targets; 0 without `y`.
         targets: names of the first columns of `y` of a regression. QM9 has seven more columns than names.

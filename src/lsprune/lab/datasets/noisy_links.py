@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 from lsprune.graph import Array
 from lsprune.lab.datasets import Dataset
 from lsprune.lab.datasets.splits import split_nodes
-from lsprune.lab.user_graph import MASKS
+from lsprune.lab.node_splits import MASKS
 
 RANK_OFFSET = 10.0  # random links go to a node with probability ~ (rank + 10)^-0.5, so that some nodes are hubs
 

@@ -12,7 +12,7 @@ from torch_geometric.data import Data
 from lsprune.errors import FormatError
 from lsprune.graph import Array
 from lsprune.lab.datasets.collated import CollatedDataset
-from lsprune.lab.user_graph import MASKS
+from lsprune.lab.node_splits import MASKS
 
 _PPI_GRAPHS = 24  # 20 for training, 2 for validation, 2 for testing
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from lsprune.graph import Array
-from lsprune.lab.user_graph import MASKS
+from lsprune.lab.node_splits import MASKS
 from lsprune.numeric.random_numbers import draw
 
 KNOWN = "known_mask"  # of a heterogeneous graph: the nodes whose labels may be used

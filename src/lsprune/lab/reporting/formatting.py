@@ -11,6 +11,7 @@ METRIC_LABELS = {
     "accuracy": "Test accuracy",
     "roc-auc": "Test ROC AUC",
     "micro-f1": "Test micro-F1",
+    "r2": "Test R²",
     "mae": "Test MAE, lower is better",
     "overlap": "Overlap of what two samples keep",
 }

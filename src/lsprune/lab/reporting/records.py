@@ -18,13 +18,14 @@ TOLERANCE = {  # a loss of this size still counts as lossless
     "accuracy": 0.005,
     "roc-auc": 0.005,
     "micro-f1": 0.005,
+    "r2": 0.005,
     "mae": 0.01,
 }
 OVERLAP = "overlap"  # the metric, and the field, of measurements of consistency
 VARIANCE = "variance"  # the field of measurements of neighbourhood sizes
 ACCELERATION, SERVING = "acceleration", "serving"  # tasks of measurements of time, which `lsprune acceleration` makes
 TRAINING_NUMBERS = ("val", "test", "share", "prune_seconds", "train_seconds_per_epoch")
-OPTIONAL_NUMBERS = ("test_seconds", "test_max", "train_seconds")  # missing in older records
+OPTIONAL_NUMBERS = ("test_seconds", "test_max", "train_seconds", "test_mae")  # older records and other tasks lack them
 OVERLAP_NUMBERS = (OVERLAP, "share", "prune_seconds")
 TIMED_NUMBERS = {
     ACCELERATION: ("share", "epoch_seconds_min", "inference_seconds_min", "data_bytes"),

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from lsprune.errors import OptionError
@@ -22,6 +22,8 @@ METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree")
 SHARES = (0.1, 0.25, 0.5)
 MODELS = {  # with their learning rates, as in the studies
     "node-gat": 0.005,
+    "node-gcn": 0.005,
+    "node-sage": 0.005,
     "github-gat": 0.01,
     "planetoid-gat": 0.01,
     "ppi-gat": 0.005,
@@ -30,7 +32,6 @@ MODELS = {  # with their learning rates, as in the studies
     "node-gat-skip": 0.005,
 }
 DECAY = 5e-4  # weight decay
-TASKS = ("node-classification",)
 
 
 def methods_with_shares(specs: Iterable[Any]) -> tuple[Method, ...]:
@@ -92,6 +93,7 @@ class Row:
     prune_seconds: float
     train_seconds_per_epoch: float
     seconds: float  # all epochs, and the pruning before them
+    mae: float | None = None  # mean absolute error of a regression
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
@@ -129,4 +131,5 @@ def _row(comparison: Comparison, method: str, budget: Budget, records: Mapping[i
         median(record["prune_seconds"] for record in runs),
         median(record["train_seconds_per_epoch"] for record in runs),
         median(record["prune_seconds"] + record["train_seconds"] for record in runs),
+        fmean(record["test_mae"] for record in runs) if all("test_mae" in record for record in runs) else None,
     )  # fmt: skip

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from lsprune.checks import is_number
 from lsprune.errors import MissingDependency
+from lsprune.lab.time_left import TimeLeftColumn
 
 
 class Callback:
@@ -39,13 +40,18 @@ class Callback:
 class ProgressBars(Callback):
     """Two progress bars on a terminal: the runs of the study, and the epochs of the current run. Silent in a pipe.
 
+    Each says how long it will still take, as soon as two epochs, or two parallel runs, are done.
+
     Args:
         total: number of runs of the study.
         done: number of runs that were complete before.
+        budget: seconds after which no further run is begun.
         console: where to draw; default stderr.
     """
 
-    def __init__(self, total: int, done: int = 0, *, console: Console | None = None) -> None:
+    def __init__(
+        self, total: int, done: int = 0, *, budget: float | None = None, console: Console | None = None
+    ) -> None:
         # with FORCE_COLOR rich assumes a terminal, and would fill a log file with bars
         console = console or Console(stderr=True, force_terminal=sys.stderr.isatty())
         self.done = done
@@ -53,7 +59,7 @@ class ProgressBars(Callback):
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
-            TimeRemainingColumn(),
+            TimeLeftColumn(budget),
             TextColumn("{task.fields[note]}", markup=False),
             console=console,
             transient=True,

@@ -61,7 +61,8 @@ def _train_epochs(run: Run, task: Task, callbacks: tuple[Callback, ...]) -> dict
         task.set_learning_rate((epoch - 1) / run.epochs)
         seconds, loss = timed(task.device, task.train_epoch)
         val, test, test_seconds = task.evaluate()
-        rows.append({"loss": loss, "val": val, "test": test, "train_seconds": seconds, "test_seconds": test_seconds})
+        row = {"loss": loss, "val": val, "test": test, "train_seconds": seconds, "test_seconds": test_seconds}
+        rows.append({**row, **task.details})
         for callback in callbacks:
             callback.on_epoch_end(epoch, rows[-1])
         epochs_without_gain = 0 if sign * val > best else epochs_without_gain + 1
@@ -82,5 +83,5 @@ def _summary(task: Task, rows: list[dict[str, float]]) -> dict[str, Any]:
         "test_max": sign * max(sign * row["test"] for row in rows),
         "train_seconds_per_epoch": statistics.median(row["train_seconds"] for row in warm),
         "test_seconds": statistics.median(row["test_seconds"] for row in warm),
-        "train_seconds": sum(row["train_seconds"] for row in rows),
+        "train_seconds": sum(row["train_seconds"] for row in rows), **{name: rows[best][name] for name in task.details},
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 import pytest
@@ -17,8 +18,8 @@ from lsprune.lab.models import build  # noqa: E402
 from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training.cuda_graphs import CapturedFunction  # noqa: E402
 from lsprune.lab.training.prepare import RunGraphs, prepare  # noqa: E402
-from lsprune.lab.training.tasks import NodeClassification, NodeRanking, make_task  # noqa: E402
-from lsprune.lab.training.tasks.single_graph import roc_auc  # noqa: E402
+from lsprune.lab.training.tasks import NodeClassification, NodeLabels, NodeRanking, NodeRegression, make_task  # noqa: E402
+from lsprune.lab.training.tasks.single_graph import r2, roc_auc  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -52,6 +53,49 @@ def test_loss_and_accuracy_are_those_of_the_nodes_of_each_mask():
     assert test == pytest.approx(float(correct[data.test_mask].float().mean()))
     expected = torch.nn.functional.cross_entropy(scores[data.train_mask], data.y[data.train_mask])
     assert task.train_epoch() == pytest.approx(float(expected))
+
+
+def test_several_labels_are_judged_by_the_micro_f1_of_each_mask():
+    dataset = communities()
+    data, random = copy.copy(dataset.train), torch.Generator().manual_seed(0)
+    data.y, scores = (torch.rand(120, 3, generator=random) < 0.4).float(), torch.randn(120, 3, generator=random)
+    task = make_task(NODE_RUN, RunGraphs(dataset, data, data, data), CPU)
+    assert type(task) is NodeLabels
+    task = NodeLabels(NODE_RUN, RunGraphs(dataset, data, data, data), CPU, FixedScores(scores.clone()))
+    for found, mask in zip(task.evaluate(), (data.val_mask, data.test_mask), strict=False):
+        predicted, true = scores[mask] > 0, data.y[mask] > 0
+        hits, misses = int((predicted & true).sum()), int((predicted != true).sum())
+        assert found == pytest.approx(2 * hits / (2 * hits + misses))
+    nodes = data.train_mask
+    expected = torch.nn.functional.binary_cross_entropy_with_logits(scores[nodes], data.y[nodes])
+    assert task.train_epoch() == pytest.approx(float(expected))
+
+
+def test_numbers_are_learned_standardised_and_judged_by_r2():
+    dataset = dataclasses.replace(communities(), task="node-regression")
+    data, random = copy.copy(dataset.train), torch.Generator().manual_seed(0)
+    data.y = 1e4 + 50 * torch.randn(120, generator=random)
+    task = make_task(NODE_RUN, RunGraphs(dataset, data, data, data), CPU)
+    assert type(task) is NodeRegression
+    scores = torch.randn(120, 1, generator=random)
+    task = NodeRegression(NODE_RUN, RunGraphs(dataset, data, data, data), CPU, FixedScores(scores.clone()))
+    known = data.y[data.train_mask].double()
+    predicted = scores[:, 0].double() * known.std(correction=0) + known.mean()
+    val, test, _ = task.evaluate()
+    for found, mask in ((val, data.val_mask), (test, data.test_mask)):
+        assert found == pytest.approx(r2(predicted[mask], data.y[mask].double()), abs=1e-4)
+    error = (predicted - data.y)[data.test_mask].abs().mean()
+    assert task.details == {"test_mae": pytest.approx(float(error), rel=1e-4)}
+    standardised = (known - known.mean()) / known.std(correction=0)
+    loss = (scores[data.train_mask, 0] - standardised).square().mean()
+    assert task.train_epoch() == pytest.approx(float(loss), rel=1e-3)
+
+
+def test_r2_is_one_for_the_truth_and_zero_for_its_mean():
+    true = torch.tensor([1.0, 2.0, 6.0])
+    assert (r2(true, true), r2(torch.full((3,), 3.0), true)) == (1, 0)
+    assert r2(-true, true) < 0
+    assert (r2(torch.ones(2), torch.ones(2)), r2(torch.zeros(2), torch.ones(2))) == (1, 0)
 
 
 def test_a_ranking_is_judged_by_the_pairs_of_both_classes_of_each_mask():

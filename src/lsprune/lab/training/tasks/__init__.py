@@ -1,4 +1,4 @@
-"""What a model is trained for: classes of nodes, labels of nodes on several graphs, classes or values of graphs."""
+"""What a model is trained for: classes, labels or values of nodes, classes or values of graphs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lsprune.errors import OptionError
+from lsprune.lab.datasets import Dataset
 from lsprune.lab.datasets.splits import labelled_kind
 from lsprune.lab.models import build, build_hetero
 from lsprune.lab.studies.run import Run
@@ -15,15 +16,17 @@ from lsprune.lab.training.prepare import RunGraphs
 from lsprune.lab.training.tasks.base import Task
 from lsprune.lab.training.tasks.hetero_graph import HeteroNodeClassification
 from lsprune.lab.training.tasks.many_graphs import GraphClassification, GraphRegression, NodeMultiLabel
-from lsprune.lab.training.tasks.single_graph import NodeClassification, NodeRanking
+from lsprune.lab.training.tasks.single_graph import NodeClassification, NodeLabels, NodeRanking, NodeRegression
 
 __all__ = [
     "GraphClassification",
     "GraphRegression",
     "HeteroNodeClassification",
     "NodeClassification",
+    "NodeLabels",
     "NodeMultiLabel",
     "NodeRanking",
+    "NodeRegression",
     "Task",
     "in_degree_histogram",
     "make_task",
@@ -43,14 +46,22 @@ def make_task(run: Run, graphs: RunGraphs, device: torch.device) -> Task:
         return HeteroNodeClassification(run, graphs, device, hetero)
     degrees = in_degree_histogram(graphs.train) if "pna" in run.model else None
     if dataset.single:
-        task = NodeRanking if dataset.metric == NodeRanking.metric else NodeClassification
-        return task(run, graphs, device, _model(run, dataset.num_features, dataset.num_classes, degrees))
+        model = _model(run, dataset.num_features, dataset.num_classes, degrees)
+        return _single_graph_task(dataset, graphs)(run, graphs, device, model)
     regression = dataset.task == "graph-regression"
     out_dim = 1 if regression else dataset.num_classes
     model = _model(run, dataset.num_features, out_dim, degrees)
     if dataset.task == "node-classification":
         return NodeMultiLabel(run, graphs, device, model)
     return (GraphRegression if regression else GraphClassification)(run, graphs, device, model)
+
+
+def _single_graph_task(dataset: Dataset, graphs: RunGraphs) -> type[NodeClassification]:
+    if dataset.task == "node-regression":
+        return NodeRegression
+    if graphs.train.y.dim() == 2:
+        return NodeLabels
+    return NodeRanking if dataset.metric == NodeRanking.metric else NodeClassification
 
 
 def _model(run: Run, in_dim: int, out_dim: int, degrees: Tensor | None = None) -> torch.nn.Module:

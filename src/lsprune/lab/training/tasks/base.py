@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -23,6 +25,9 @@ class Task(ABC):
 
     metric: str
     higher_is_better: bool
+    details: Mapping[str, float] = MappingProxyType(
+        {}
+    )  # other test numbers of the last evaluation, which records show too
 
     def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
         self.run, self.graphs, self.device, self.model = run, graphs, device, model.to(device)

@@ -1,4 +1,4 @@
-"""Node classification on one graph, with all nodes in one batch."""
+"""Tasks on the nodes of one graph, with all nodes in one batch: classes, several labels, numbers."""
 
 from __future__ import annotations
 
@@ -56,9 +56,13 @@ class NodeClassification(Task):
     def _training_step(self) -> Tensor:
         """Take one step on all training nodes; return the loss before it."""
         nodes = self.nodes["train"]
-        loss = functional.cross_entropy(self.model(self.training_graph)[nodes], self.training_graph.y[nodes])
+        loss = self.loss(self.model(self.training_graph)[nodes], self.training_graph.y[nodes])
         self.step(loss)
         return loss.detach()
+
+    def loss(self, out: Tensor, y: Tensor) -> Tensor:
+        """Return the mean loss of the training nodes."""
+        return functional.cross_entropy(out, y)
 
     def evaluate(self) -> tuple[float, float, Seconds]:
         """Return (validation metric, test metric, seconds); one forward pass serves both."""
@@ -98,6 +102,72 @@ class NodeRanking(NodeClassification):
 
     def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
         return roc_auc(judged[nodes], self.test_graph.y[nodes] == 1)
+
+
+class NodeLabels(NodeClassification):
+    """Any number of labels per node of one graph; the metric is the micro-averaged F1."""
+
+    metric, higher_is_better = "micro-f1", True
+
+    def loss(self, out: Tensor, y: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(out, y)
+
+    @torch.no_grad()
+    def _judge_nodes(self) -> Tensor:
+        """Return which labels are predicted, `[N, L]`."""
+        scores: Tensor = self.model(self.test_graph)
+        return scores > 0
+
+    def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
+        predicted, true = judged[nodes], self.test_graph.y[nodes] > 0
+        correct, either = (predicted & true).sum(), predicted.sum() + true.sum()
+        return 2 * float(correct) / max(float(either), 1.0)
+
+
+class NodeRegression(NodeClassification):
+    """A number per node of one graph; the metric is R², the mean absolute error stands beside it in the record."""
+
+    metric, higher_is_better = "r2", True
+
+    def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
+        targets = graphs.train.y[graphs.train.train_mask].double()
+        self.mean, self.std = float(targets.mean()), max(float(targets.std(correction=0)), 1e-12)
+        super().__init__(run, graphs, device, model)
+
+    def loss(self, out: Tensor, y: Tensor) -> Tensor:
+        """Return the mean squared error of standardised targets."""
+        return functional.mse_loss(out.squeeze(-1), (y - self.mean) / self.std)
+
+    @torch.no_grad()
+    def _judge_nodes(self) -> Tensor:
+        """Return the predictions, `[N]`."""
+        out: Tensor = self.model(self.test_graph).squeeze(-1)
+        return out * self.std + self.mean
+
+    def evaluate(self) -> tuple[float, float, Seconds]:
+        self.model.eval()
+        seconds, judged = timed(self.device, self.judge_nodes)
+        val, test = (self._metric_of(judged, self.nodes[part]) for part in ("val", "test"))
+        errors = judged[self.nodes["test"]] - self.test_graph.y[self.nodes["test"]]
+        self.details = {"test_mae": float(errors.abs().double().mean())}
+        return val, test, seconds
+
+    def _metric_of(self, judged: Tensor, nodes: Tensor) -> float:
+        return r2(judged[nodes].double(), self.test_graph.y[nodes].double())
+
+
+def r2(predicted: Tensor, true: Tensor) -> float:
+    """Return the coefficient of determination: 1 for perfect predictions, 0 for those that are all the mean of `true`.
+
+    If all of `true` are the same, it is 1 or 0.
+
+    >>> r2(torch.tensor([1.0, 2.0, 3.0]).double(), torch.tensor([1.0, 2.0, 4.0]).double())
+    0.7857142857142857
+    """
+    errors, spread = float((predicted - true).square().sum()), float((true - true.mean()).square().sum())
+    if spread == 0:
+        return float(errors == 0)
+    return 1 - errors / spread
 
 
 def roc_auc(scores: Tensor, positive: Tensor) -> float:
