@@ -25,6 +25,7 @@ MEAN_DEGREES = {  # edges a node, of the datasets of the study
     "chameleon-filtered": 19.9, "actor": 7.0, "tolokers": 88.3, "minesweeper": 7.9, "ppi": 27.9,
 }  # fmt: skip
 EDGES_MATTER, HALF_POINT = 0.02, 0.005
+CHOSEN = "choosing"
 BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
 
 MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT"}
@@ -36,21 +37,32 @@ Cells = dict[tuple[str, float | None], dict[int, float]]  # test metric by metho
 def figures(lines: list[Mapping[str, Any]]) -> list[str]:
     """Return the report, line by line."""
     cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
-    seconds: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    seconds: dict[tuple[str, str, str], list[float]] = defaultdict(list)  # by model, dataset, and device of training
     for line in lines:
         run = line["run"]
         place = run["model"], run["dataset"]
         cells[place][run["method"], run["keep"]][run["seed"]] = line["test"]
-        kind = "choose" if run["method"] == "choose" else "train"
-        seconds[place][kind].append(line["prune_seconds"] if kind == "choose" else line["train_seconds"])
+        chooses = run["method"] == "choose"
+        device = CHOSEN if chooses else "a CPU" if line["device"].startswith("cpu") else line["device"]
+        seconds[(*place, device)].append(line["prune_seconds"] if chooses else line["train_seconds"])
     out = []
     for model in sorted({model for model, _ in cells}):
         shares = sorted({keep for place in cells if place[0] == model for _, keep in cells[place] if keep is not None})
         for share in shares:
             out += [f"{model}, {100 * share:g} % of the edges", *_share(model, share, cells), ""]
-        costs = {name: _cost(seconds[place, name]) for place, name in seconds if place == model}
-        known = {name: cost for name, cost in costs.items() if cost is not None}
-        out += ["cost of choosing, of the time to train all candidates once: ", *_percent(known), ""]
+        for device in sorted({device for name, _, device in seconds if name == model} - {CHOSEN}):
+            costs = {
+                name: _cost(seconds[model, name, CHOSEN], seconds[model, name, device])
+                for other, name in cells
+                if other == model
+            }
+            known = {name: cost for name, cost in costs.items() if cost is not None}
+            if known:
+                out += [
+                    f"cost of choosing on a CPU, of training all candidates once on {device}:",
+                    *_percent(known),
+                    "",
+                ]
     return out
 
 
@@ -112,10 +124,10 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]
 
 
-def _cost(seconds: Mapping[str, list[float]]) -> float | None:
-    if not seconds["choose"] or not seconds["train"]:
+def _cost(choosing: list[float], training: list[float]) -> float | None:
+    if not choosing or not training:
         return None
-    return median(seconds["choose"]) / (len(CANDIDATES) * median(seconds["train"]))
+    return median(choosing) / (len(CANDIDATES) * median(training))
 
 
 def _percent(costs: Mapping[str, float]) -> list[str]:
