@@ -69,6 +69,7 @@ def test_the_notebook_runs_and_prints_what_it_shows(maker: ModuleType, tmp_path:
     monkeypatch.chdir(tmp_path)
     shown = list(maker.read_notebook((DOCS / "tutorial.ipynb").read_text(encoding="utf8")))
     threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # tests run side by side, and two pools of threads on the same cores wait for each other
     try:
         printed = maker.run(shown)
     finally:

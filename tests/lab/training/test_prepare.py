@@ -173,3 +173,12 @@ def test_no_more_graphs_are_generated_than_a_limit_needs(monkeypatch):
     monkeypatch.undo()
     dataset = module.load_dataset("synthetic-small", None, 10)
     assert len(dataset.train) + len(dataset.val) + len(dataset.test) == 40
+
+
+@pytest.mark.parametrize(("method", "times"), [("lsp-projection", 2), ("choose", 1)])
+def test_only_what_takes_no_minute_is_done_untimed_first(method, times, monkeypatch):
+    calls, prune_splits = [], module._prune_splits
+    monkeypatch.setattr(module, "_WARMED_UP", set())
+    monkeypatch.setattr(module, "_prune_splits", lambda *given: calls.append(given) or prune_splits(*given))
+    prepare(dataclasses.replace(NODE_RUN, **method_fields(method), keep=0.5), None)
+    assert len(calls) == times

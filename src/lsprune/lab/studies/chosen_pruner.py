@@ -29,6 +29,7 @@ class ChosenPruner(Pruner):
 
     name: ClassVar[str] = CHOOSE
     about: ClassVar[str] = "the pruner that lsprune.choose picks"
+    warms_up: ClassVar[bool] = False  # a study does not choose twice to keep the compilation of kernels out of its time
 
     k: int | None = None
     keep: float | None = None

@@ -130,7 +130,9 @@ _WARMED_UP: set[Any] = set()
 
 
 def _warm_up(dataset: Dataset, whole: _Splits, plan: _Plan, executor: str | None) -> None:
-    """Prune once untimed, since the first call of a kernel compiles or loads it."""
+    """Prune once untimed, since the first call of a kernel compiles or loads it; not where that takes a minute."""
+    if not all(getattr(pruner, "warms_up", True) for pruner in pruners_of(plan)):
+        return
     kind = (dataset.name, *((type(pruner), getattr(pruner, "hash", None)) for pruner in pruners_of(plan)))
     if kind not in _WARMED_UP:
         _WARMED_UP.add(kind)
