@@ -45,7 +45,7 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
 
 
 def test_the_methods_by_default_are_the_librarys() -> None:
-    assert f"(default: {','.join(METHODS)})" in (Path(__file__).parents[2] / "docs/cli.md").read_text()
+    assert f"(default: {', '.join(METHODS)})" in (Path(__file__).parents[2] / "docs/cli.md").read_text()
     assert "lsp-auto" in METHODS  # which is what it suggests
 
 

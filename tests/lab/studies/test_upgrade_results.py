@@ -26,7 +26,7 @@ from lsprune.lab.studies.upgrade_results import (
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 FILES = sorted(path for path in RESULTS.glob("*.jsonl") if path.stem not in MEASURED_APART)
-LINES = 8524
+LINES = 9027
 # Runs with options that a study file does not have: the number of lines, and the study that has them.
 OTHER_RUNS = {"qm9": (7, lambda: study_files.read("qm9").only(epochs=8))}  # `study run qm9 --epochs 8`
 
@@ -182,18 +182,26 @@ QM9 = ["unpruned", "random", "local-random", "lsp-projection"]
 CHOOSE = {
     "datasets": [
         "chameleon-filtered", "squirrel-filtered", "blogcatalog", "twitch-de", "flickr", "tolokers", "facebook-pages",
-        "computers",
+        "computers", "github", "cora", "citeseer", "cora-ml",
     ],
-    "models": ["node-sage-skip"], "shares": [0.1],
-    "methods": ["unpruned", "no-edges", "local-random", "jaccard", "lsp-auto", "lsp-auto-labels", "choose"],
+    "models": ["node-gat-skip", "node-sage-skip"], "shares": [0.1, 0.25],
+    "methods": ["unpruned", "no-edges", "local-random", "jaccard", "lsp-auto", "choose"],
 }  # fmt: skip
+GITHUB = [
+    "unpruned", "no-edges", "basic", "random", "lsp-projection", "lsp-projection-published", "lsp-threshold-published",
+]  # fmt: skip
+GRAPHS = [  # all but lsp-threshold-published
+    "unpruned", "no-edges", "random", "local-random", "lsp-projection", "lsp-codebook", "lsp-codebook-edge",
+    "lsp-auto-hash", "lsp-auto", "lsp-projection-published", "low-degree", "lsp-auto-out", "local-random-out", "first",
+    "first-out",
+]  # fmt: skip
 COMMITTED = {
     "choose": (CHOOSE, 3),
     "cora": ({"k": [1, 2, 3, 4, 5, 8]}, 5),
     "citeseer": ({"k": [1, 2, 3, 4, 6, 8]}, 5),
     "pubmed": ({"k": [1, 2, 4, 8, 16, 30]}, 5),
     "computers": ({"k": [2, 5, 10, 20, 40, 80]}, 5),
-    "github": ({"k": [1], "methods": ["unpruned", "no-edges", "basic"]}, 5),
+    "github": ({"k": [1, 7, 19, 49, 103], "methods": GITHUB}, 2),
     "neighbourhood-variance": ({}, 5),
     "consistency": ({}, 5),
     "zinc": ({"methods": ["unpruned"]}, 1),
@@ -204,7 +212,7 @@ COMMITTED = {
     "compare-points": ({}, 5),
     "compare-seeds": ({}, 20),
     "compare-synthetic": ({}, 3),
-    "compare-graphs": ({}, 3),
+    "compare-graphs": ({"methods": GRAPHS}, 3),
 }
 
 

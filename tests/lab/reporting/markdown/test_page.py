@@ -309,8 +309,11 @@ def test_shared_devices_give_no_times(tmp_path):
 def test_trials_and_measurements_are_left_out(results):
     before = make_pages(results)
     save(comparison(dataset="trial"), results / "compare-smoke.jsonl")
-    save([{**r, "variance": {"1": 2.0}} for r in comparison(seeds=1)], results / "neighbourhood-variance.jsonl")
     assert make_pages(results) == before
+    save([{**r, "variance": {"1": 2.0}} for r in comparison(seeds=1)], results / "neighbourhood-variance.jsonl")
+    after = make_pages(results)
+    assert after.images == before.images
+    assert {name for name, text in after.texts.items() if text != before.texts.get(name)} <= {"paper.md"}  # Figure 6
 
 
 def test_consistency_has_a_section_with_a_table_and_a_figure(results):
