@@ -33,6 +33,16 @@ def test_the_fastest_backend_may_differ_by_share():
     assert group.point(FASTEST, 0.2).epoch == pytest.approx(0.01 / 0.33)
 
 
+def test_a_backend_that_was_not_measured_at_both_shares_does_not_compete():
+    records = [timing(backend="captured", share=s) for s in (1.0, 0.2)]
+    records += [timing(backend="compiled", share=1.0, epoch_seconds_min=0.01)]  # cut short before 0.2
+    (group,) = accelerations(records)
+    assert group.point(FASTEST, 1.0).backend == "compiled"
+    captured = group.point(FASTEST, 0.2)
+    assert captured.backend == "captured"
+    assert captured.epoch == pytest.approx(records[1]["epoch_seconds_min"] / records[0]["epoch_seconds_min"])
+
+
 def test_a_failure_is_no_figure_until_it_is_measured_again():
     failed, later = failure(share=1.0), timing(share=1.0)
     (group,) = accelerations([failed, timing(share=0.2)])

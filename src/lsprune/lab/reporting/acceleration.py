@@ -51,23 +51,32 @@ class Acceleration:
         """The shares that were asked for, the largest first."""
         return sorted({float(record["run"]["share"]) for record in self.records}, reverse=True)
 
-    def best(self, path: str, share: float, field: str = EPOCH) -> Record | None:
-        """Return the record of the path with the least seconds at a share; None if there is none."""
+    def tried(self, share: float) -> set[str]:
+        """Return the backends that were measured at a share, those that failed included."""
+        return {str(record["run"]["backend"]) for record in self.records if float(record["run"]["share"]) == share}
+
+    def best(self, path: str, share: float, field: str, backends: set[str]) -> Record | None:
+        """Return the record of the path with the least seconds at a share among some backends, if any."""
         rivals = [
             record
             for record in self.records
             if record.get("error") is None
             and float(record["run"]["share"]) == share
+            and record["run"]["backend"] in backends
             and (record["run"]["backend"] == ORDINARY) == (path == ORDINARY)
         ]
         return min(rivals, key=lambda record: float(record[field]), default=None)
 
     def point(self, path: str, share: float) -> SpeedPoint | None:
-        """Return what a share costs on a path; None if it was not measured."""
-        epoch, inference = self.best(path, share), self.best(path, share, INFERENCE)
+        """Return what a share costs on a path; None if it was not measured.
+
+        Backends compete that were measured at this share and on the unpruned graph: a series may have been cut short.
+        """
+        both = self.tried(share) & self.tried(1.0) or self.tried(share)
+        epoch, inference = (self.best(path, share, field, both) for field in (EPOCH, INFERENCE))
         if epoch is None or inference is None:
             return None
-        whole, whole_inference = self.best(path, 1.0), self.best(path, 1.0, INFERENCE)
+        whole, whole_inference = (self.best(path, 1.0, field, both) for field in (EPOCH, INFERENCE))
         return SpeedPoint(
             share=float(epoch["share"]), backend=str(epoch["run"]["backend"]), epoch_seconds=float(epoch[EPOCH]),
             inference_seconds=float(inference[INFERENCE]), epoch=_ratio(epoch, whole, EPOCH),
