@@ -29,10 +29,10 @@ nodes, or all test graphs. *Memory* is the peak that PyTorch allocates in traini
 with the graph; it is not measured on a CPU. Everything is relative to the unpruned graph **on the same path**:
 
 - *ordinary*: PyG's layers on a COO `edge_index`; self-loops and normalisation are computed in every step.
-- *fastest*: at each share the backend with the shortest epoch of those measured there and on the
-  unpruned graph: *sorted* (a sorted `EdgeIndex`, with sparse matrix products for GCN and SAGE; self-loops and normalisation computed once), *captured* (that as a CUDA
-  graph), *fused* (attention in Triton kernels that store no row per edge) and *compiled* (`torch.compile`, as a CUDA
-  graph on a GPU).
+- *fastest*: at each share the backend with the shortest epoch of those measured there and on the unpruned graph:
+  *sorted* (a sorted `EdgeIndex`, with sparse matrix products for GCN and SAGE; self-loops and normalisation computed
+  once), *captured* (that as a CUDA graph), *fused* (attention in Triton kernels that store no row per edge) and
+  *compiled* (`torch.compile`, as a CUDA graph on a GPU).
 
 Edges are chosen by `LSP` with its defaults. Time depends on how many edges stay and on degrees, and hardly on which
 edges they are. The graph *large* is generated: 2 M nodes, 60 M edges with power-law degrees, 100 columns, about the
