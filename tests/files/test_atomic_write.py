@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -169,6 +170,19 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
         with pytest.raises(OptionError, match="not a regular file"), atomic_write(path):
             raise AssertionError("the block must not run")
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_ctrl_c_while_a_claim_ends_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unlink = Path.unlink
+
+    def interrupted(path: Path, missing_ok: bool = False) -> None:
+        signal.raise_signal(signal.SIGINT)
+        unlink(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", interrupted)
+    with pytest.raises(KeyboardInterrupt), claimed(tmp_path / "out.bin"):
+        assert list(tmp_path.iterdir())
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_is_claimed_by_one_process_at_a_time(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 from lsprune.errors import OptionError
+from lsprune.kernels.held_signals import held_signals
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
@@ -114,15 +115,19 @@ def claimed(path: str | os.PathLike[str]) -> Iterator[None]:
         return
     final = _final(path, follow=True)
     lock = final.with_name(f"{_prefix(final)}lock.tmp")
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
+    descriptor = None
     try:
+        with held_signals():  # Ctrl-C before the file has its descriptor, or while it is removed, would leave it behind
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
         if not _holds(descriptor, lock):
             raise OptionError(f"another process is writing {path}; wait for it")
         yield
     finally:
-        if _holds(descriptor, lock):
-            lock.unlink(missing_ok=True)
-        os.close(descriptor)
+        with held_signals():
+            if descriptor is not None:
+                if _holds(descriptor, lock):
+                    lock.unlink(missing_ok=True)
+                os.close(descriptor)
 
 
 def _holds(descriptor: int, path: Path) -> bool:
