@@ -14,14 +14,16 @@ import torch
 
 from lsprune.lab.acceleration.backends import make_model, prepare_graph, tensor_bytes
 from lsprune.lab.acceleration.measurement import BACKENDS, METHOD, Measurement
+from lsprune.lab.acceleration.memory import MemoryOfTensors
 from lsprune.lab.acceleration.pruned_graphs import PrunedGraphs
 from lsprune.lab.acceleration.workloads import BATCH_GRAPHS, GraphSetWorkload, NodeWorkload, Workload
 from lsprune.lab.studies.run import Run
-from lsprune.lab.training.environment import environment, peak_bytes, reset_peak_bytes, timed
+from lsprune.lab.training.environment import environment, timed
 from lsprune.lab.training.prepare import RunGraphs
 from lsprune.lab.training.tasks import in_degree_histogram
 
 WARM_UP_ROUNDS = 2
+WATCHED_ROUNDS = 2  # for memory on a CPU: the first epoch makes the state of the optimiser
 MIN_ROUNDS, MAX_ROUNDS, TINY_ROUNDS = 5, 50, 2
 MAX_SECONDS = 2.0  # of timed rounds, once there are enough of them
 MAX_ERROR_CHARACTERS = 300
@@ -59,19 +61,24 @@ def _measure(measurement: Measurement, graphs: PrunedGraphs, device: torch.devic
     whole = measurement.share == 1
     pruned, prune_seconds = (graphs.unpruned(), 0.0) if whole else graphs.prune(METHOD, measurement.share)
     free_memory()
-    before = _allocated(device)
-    workload, data_bytes = make_workload(measurement, pruned, device)
+    memory = MemoryOfTensors(device)
+    (workload, data_bytes), _ = memory.watch(lambda: make_workload(measurement, pruned, device))
     sizes = {
         "share": graphs.share_of(pruned), "edges": int(pruned.train.num_edges), "prune_seconds": prune_seconds,
         "data_bytes": data_bytes,
     }  # fmt: skip
     tiny = measurement.size == "tiny"
-    reset_peak_bytes(device)
-    training = seconds(device, workload.train_epoch, "epoch", tiny)
-    training_peak = _peak(device, before)
-    reset_peak_bytes(device)
-    inference = seconds(device, workload.infer, "inference", tiny)
-    peaks = {"training_peak_bytes": training_peak, "inference_peak_bytes": _peak(device, before)}
+    if device.type == "cuda":  # watching costs no time there
+        training, training_peak = memory.watch(lambda: seconds(device, workload.train_epoch, "epoch", tiny))
+        inference, inference_peak = memory.watch(lambda: seconds(device, workload.infer, "inference", tiny))
+    else:
+        training_peak, inference_peak = (
+            data_bytes + max(memory.watch(work)[1] for _ in range(WATCHED_ROUNDS))
+            for work in (workload.train_epoch, workload.infer)
+        )
+        training = seconds(device, workload.train_epoch, "epoch", tiny)
+        inference = seconds(device, workload.infer, "inference", tiny)
+    peaks = {"training_peak_bytes": training_peak, "inference_peak_bytes": inference_peak}
     return {**sizes, **training, **inference, **peaks}
 
 
@@ -107,12 +114,3 @@ def seconds(device: torch.device, work: Callable[[], object], name: str, tiny: b
         f"{name}_seconds_min": min(rounds), f"{name}_seconds_median": statistics.median(rounds),
         f"{name}_rounds": len(rounds),
     }  # fmt: skip
-
-
-def _allocated(device: torch.device) -> int:
-    return int(torch.cuda.memory_allocated()) if device.type == "cuda" else 0
-
-
-def _peak(device: torch.device, before: int) -> int | None:
-    """Return the peak memory on a GPU beyond what was allocated before; None on a CPU, where it cannot be told."""
-    return peak_bytes(device) - before if device.type == "cuda" else None

@@ -25,8 +25,9 @@ from lsprune.lab.reporting.serving import ServingPoint, ServingResults, servings
 HOW = """\
 Seconds are the least over several rounds, each with the device synchronised, after a warm-up that is not counted.
 *Epoch* is one step on the whole graph, or one pass over the training graphs in batches of 1,024; *inference* scores all
-nodes, or all test graphs. *Memory* is the peak that PyTorch allocates in training beyond the graph itself, *in all*
-with the graph; it is not measured on a CPU. Everything is relative to the unpruned graph **on the same path**:
+nodes, or all test graphs. *Memory* is the peak of what PyTorch allocates in training beyond the graph itself, *in all*
+with the graph; on a CPU, PyTorch's memory profiler counts it in an epoch that is not timed. Everything is relative to
+the unpruned graph **on the same path**:
 
 - *ordinary*: PyG's layers on a COO `edge_index`; self-loops and normalisation are computed in every step.
 - *fastest*: at each share the backend with the shortest epoch of those measured there and on the unpruned graph:
