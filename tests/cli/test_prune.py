@@ -186,7 +186,7 @@ def test_columns_nodes_and_another_format(folder: Path) -> None:
         (("--k", "1", "--method", "magic"), "pruner must be one of lsp, .*got 'magic'"),
         (("--k", "1", "--hash", "magic"), "hash must be one of projection, .*got 'magic'"),
         (("--k", "1", "--side", "up"), "side must be one of 'in', 'out', got 'up'"),
-        (("--k", "1", "--preset", "magic"), "preset must be one of paper-p, .*got 'magic'"),
+        (("--k", "1", "--preset", "magic"), "preset must be one of auto, paper-p, .*got 'magic'"),
         (("--k", "1", "--method", "random", "--set", "ties=id"), "ties is not an option of random"),
         (("--k", "1", "--set", "ties"), "options must be written as NAME=VALUE, got 'ties'"),
         (("--k", "1", "--hash", "signs:bits"), "options must be written as NAME=VALUE, got 'bits'"),

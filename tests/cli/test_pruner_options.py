@@ -114,6 +114,15 @@ def test_a_preset_takes_k_and_seed_alone():
         PrunerOptions(preset="paper-x", k=2).make()
 
 
+def test_the_preset_auto_is_the_recommended_setting():
+    assert PrunerOptions(preset="auto", keep=0.25, side="out", seed=5).make() == LSP.auto(keep=0.25, side="out", seed=5)
+    assert PrunerOptions(preset="auto", budget="share=0.3").make() == LSP.auto(budget=PerNode(share=0.3))
+    with pytest.raises(OptionError, match="hash does not go with preset auto"):
+        PrunerOptions(preset="auto", keep=0.25, hash="signs").make()
+    with pytest.raises(OptionError, match="pruner random does not go with preset auto"):
+        PrunerOptions(preset="auto", keep=0.25, pruner="random").make()
+
+
 def test_both_commands_that_prune_have_these_options():
     for command in (prune_command, spark_prune_command):
         parameters = inspect.signature(command).parameters

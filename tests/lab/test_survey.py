@@ -102,7 +102,7 @@ def test_the_suggestion_follows_density_and_attributes() -> None:
 
     x = np.ones((64, 2))
     assert advice(5, x).startswith(
-        "A node has 5 in-neighbours on average. Start with lsp-auto (--hash auto --weights auto) at keep=0.75, which "
+        "A node has 5 in-neighbours on average. Start with lsp-auto (--preset auto) at keep=0.75, which "
         "leaves 3.8 of them."
     )
     assert "at keep=0.25, which leaves 4.5 of them." in advice(18, x)

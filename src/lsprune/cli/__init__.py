@@ -34,7 +34,7 @@ app = typer.Typer(
     cls=Group,
     help="""Prune the edges of a graph so that a graph neural network trains on less and learns as much.
 
-    Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
+    Example: lsprune prune edges.parquet small.parquet --features x.npy --preset auto --keep 0.5
 
     Example: lsprune inspect mine.npz --plot mine.png
     """,

@@ -39,7 +39,7 @@ def prune_command(
 
     OUT appears whole or not at all, and is never IN.
 
-    Example: lsprune prune edges.parquet small.parquet --features x.npy --keep 0.5
+    Example: lsprune prune edges.parquet small.parquet --features x.npy --preset auto --keep 0.5
 
     Example: lsprune prune edges.npz small.npz --k 8 --hash signs:bits=4 --weights degree:power=0.4
 

@@ -13,6 +13,7 @@ from lsprune.errors import OptionError
 if TYPE_CHECKING:
     from lsprune.pruners import Pruner
 
+RECOMMENDED = "auto"  # the preset that is not the paper's
 PRESETS = ("paper-p", "paper-t", "published-p", "published-t")
 PLAIN = (
     "keep",
@@ -81,7 +82,14 @@ class PrunerOptions:
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(help="Seed of all random numbers (default: 0).")] = None
-    preset: Annotated[str | None, typer.Option(help=f"LSP as in the paper: {', '.join(PRESETS)}.")] = None
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="auto: the recommended setting, which looks at the graph (LSP.auto in Python). LSP as in the paper: "
+            f"{', '.join(PRESETS)}.",
+        ),
+    ] = None
     settings: Annotated[
         list[str],
         typer.Option(
@@ -133,8 +141,10 @@ class PrunerOptions:
         from lsprune.pruners import LSP
 
         options = self.table()
+        if preset == RECOMMENDED:
+            return self._recommended(options)
         if preset not in PRESETS:
-            raise OptionError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}")
+            raise OptionError(f"preset must be one of {', '.join((RECOMMENDED, *PRESETS))}, got {preset!r}")
         others = [name for name in options if name not in ("k", "seed")]
         if self.pruner != "lsp" or others:
             what = others[0] if others else f"pruner {self.pruner}"
@@ -144,3 +154,14 @@ class PrunerOptions:
         maker, _, kind = preset.partition("-")
         make = {"paper": LSP.paper, "published": LSP.published}[maker]
         return make("p" if kind == "p" else "t", k=options["k"], seed=options.get("seed", 0))
+
+    def _recommended(self, options: dict[str, Any]) -> Pruner:
+        """Return LSP.auto; raise OptionError for what it chooses by itself."""
+        from lsprune.pruners import LSP, pruner
+
+        chosen = [name for name in ("hash", "weights", "attributes", "select") if name in options]
+        if self.pruner != "lsp" or chosen:
+            what = chosen[0] if chosen else f"pruner {self.pruner}"
+            raise OptionError(f"{what} does not go with preset {RECOMMENDED}, which chooses hash and weights by itself")
+        auto = LSP.auto(k=1)
+        return pruner("lsp", hash=auto.hash, weights=auto.weights, **options)

@@ -208,7 +208,7 @@ def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
         graph: the graph's file and the options that describe it, as words of a command.
     """
     bare = graph_profile.nodes.kind == graph_profile.edges.kind == "none"
-    method, options = ("lsp-identity", "--hash identity") if bare else ("lsp-auto", "--hash auto --weights auto")
+    method, options = ("lsp-identity", "--hash identity") if bare else ("lsp-auto", "--preset auto")
     mean, keep = graph_profile.in_degree, suggested_share(graph_profile.in_degree)
     advice = f"A node has {mean:.3g} in-neighbours on average. "
     if keep is None:
