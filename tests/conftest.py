@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import shutil
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -32,6 +34,14 @@ def _is_whole(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     body = ast.parse(Path(file).read_text(encoding="utf8")).body if file else []
     return all(hasattr(module, part.name) for part in body if isinstance(part, (ast.FunctionDef, ast.ClassDef)))
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Let SIGINT raise KeyboardInterrupt: a shell's background job ignores it, and so do the tests it runs."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

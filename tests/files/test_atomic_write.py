@@ -172,6 +172,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_a_claim_ends_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unlink = Path.unlink
 

@@ -10,6 +10,7 @@ import pytest
 from lsprune.kernels.held_signals import held_signals
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_comes_after_the_block_also_of_nested_ones():
     before, reached = signal.getsignal(signal.SIGINT), []
     with pytest.raises(KeyboardInterrupt), held_signals():
@@ -22,6 +23,7 @@ def test_ctrl_c_comes_after_the_block_also_of_nested_ones():
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_error_in_the_block_gives_way_to_ctrl_c_and_handlers_are_restored():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), held_signals():
