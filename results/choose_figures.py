@@ -17,7 +17,7 @@ from statistics import fmean, median
 from typing import Any
 
 from lsprune.chooser.candidates import CANDIDATES
-from lsprune.lab.reporting.statistics import paired_difference
+from lsprune.lab.reporting.statistics import lossless_share, paired_difference
 
 MEAN_DEGREES = {  # edges a node, of the datasets of the study
     "cora": 3.9, "citeseer": 2.7, "pubmed": 4.5, "github": 15.3, "computers": 35.8, "cs": 8.9, "cora-ml": 5.4,
@@ -27,6 +27,7 @@ MEAN_DEGREES = {  # edges a node, of the datasets of the study
 EDGES_MATTER, HALF_POINT = 0.02, 0.005
 CHOSEN = "choosing"
 BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
+RANDOM, CHOOSE = "random", "choose"
 
 MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT"}
 TABLE = ("choose", "lsp-auto", "jaccard")
@@ -50,6 +51,7 @@ def figures(lines: list[Mapping[str, Any]]) -> list[str]:
         shares = sorted({keep for place in cells if place[0] == model for _, keep in cells[place] if keep is not None})
         for share in shares:
             out += [f"{model}, {100 * share:g} % of the edges", *_share(model, share, cells), ""]
+        out += _lossless(model, cells)
         for device in sorted({device for name, _, device in seconds if name == model} - {CHOSEN}):
             costs = {
                 name: _cost(seconds[model, name, CHOSEN], seconds[model, name, device])
@@ -98,6 +100,28 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
                 f"   choose is within half a point of {name}, or ahead, on {near} of {len(losses)} graphs that count"
             )
     return out
+
+
+def _lossless(model: str, cells: Mapping[tuple[str, str], Cells]) -> list[str]:
+    """Return the lossless shares of random edges and of `choose`, where edges matter; none is taken as all edges."""
+    out, ratios = [], []
+    for (_, dataset), runs in sorted((key, runs) for key, runs in cells.items() if key[0] == model):
+        whole, none = runs.get((ALL, None)), runs.get((NONE, None))
+        shares = [{keep for name, keep in runs if name == method} for method in (RANDOM, CHOOSE)]
+        if not whole or not none or len(shares[0]) < 2 or shares[0] != shares[1]:
+            continue
+        if fmean(whole.values()) - fmean(none.values()) < EDGES_MATTER:
+            continue
+        found = []
+        for method in (RANDOM, CHOOSE):
+            tests = {keep: list(runs[method, keep].values()) for keep in shares[0] if keep is not None}
+            found.append(lossless_share(tests, list(whole.values())))
+        ratios.append((found[1] or 1) / (found[0] or 1))
+        names = ["none" if share is None else f"{100 * share:g} %" for share in found]
+        out.append(f"   {dataset:20} random {names[0]:6} choose {names[1]:6} ratio {ratios[-1]:.2f}")
+    if not ratios:
+        return []
+    return [f"{model}, smallest lossless share measured", *out, f"   mean ratio {fmean(ratios):.2f}", ""]
 
 
 def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
