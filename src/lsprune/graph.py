@@ -12,8 +12,25 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lsprune.checks import Array, as_array, check_numbers, check_sparse, count_of, shown, to_csr
+from lsprune.checks import Array
 from lsprune.errors import GraphError
+from lsprune.graph_arrays import (
+    attribute_array,
+    attribute_pair,
+    brief,
+    check_ids,
+    check_rows,
+    edge_column_arrays,
+    edge_ends,
+    end_pair,
+    integers,
+    label_array,
+    node_column_arrays,
+    node_count,
+    offset_array,
+    stated_sizes,
+    weight_array,
+)
 from lsprune.ownership import SIDES, Grouped, Owned, Side, oriented, other_side
 
 __all__ = ["SIDES", "Array", "Graph", "Grouped", "Owned", "Side", "oriented", "other_side"]
@@ -91,27 +108,28 @@ class Graph:
         >>> Graph.from_edges(np.array([[0, 1, 2], [1, 2, 0]]))
         Graph(nodes=3, edges=3)
         """
-        source, target = _ends(edge_index)
+        source, target = edge_ends(edge_index)
         bipartite = isinstance(num_nodes, tuple) or (num_nodes is None and isinstance(x, tuple))
-        x_source, x_target = _pair(x, bipartite, "x")
-        ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
-        sizes, (x_source, x_target) = _sizes(num_nodes), _attributes(x_source, x_target)
+        x_source, x_target = end_pair(x, bipartite, "x")
+        ptr_source, ptr_target = end_pair(ptr, bipartite, "ptr")
+        sizes, (x_source, x_target) = stated_sizes(num_nodes), attribute_pair(x_source, x_target)
         if bipartite:
-            counts = [_count(sizes[0], x_source, [source]), _count(sizes[1], x_target, [target])]
+            counts = [node_count(sizes[0], x_source, [source]), node_count(sizes[1], x_target, [target])]
         else:
-            counts = [_count(sizes[0], x_source, [source, target])] * 2
+            counts = [node_count(sizes[0], x_source, [source, target])] * 2
         graph = cls(
             source=source, target=target, num_sources=counts[0], num_targets=counts[1], bipartite=bipartite,
-            x_source=_rows_for(x_source, counts[0], "x"), x_target=_rows_for(x_target, counts[1], "x"),
-            edge_attr=_rows_for(_features(edge_attr, "edge_attr"), source.shape[0], "edge_attr"), undirected=undirected,
-            edge_weight=_weights(edge_weight, source.shape[0]),
-            source_ptr=_offsets(ptr_source, counts[0]), target_ptr=_offsets(ptr_target, counts[1]),
-            y=_labels(y, counts, bipartite, "y"), train_mask=_labels(train_mask, counts, bipartite, "train_mask"),
-            edge_columns=_edge_columns(edge_columns, source.shape[0]),
-            node_columns=_node_columns(node_columns, counts, bipartite),
+            x_source=check_rows(x_source, counts[0], "x"), x_target=check_rows(x_target, counts[1], "x"),
+            edge_attr=check_rows(attribute_array(edge_attr, "edge_attr"), source.shape[0], "edge_attr"),
+            edge_weight=weight_array(edge_weight, source.shape[0]), undirected=undirected,
+            source_ptr=offset_array(ptr_source, counts[0]), target_ptr=offset_array(ptr_target, counts[1]),
+            y=label_array(y, counts, bipartite, "y"),
+            train_mask=label_array(train_mask, counts, bipartite, "train_mask"),
+            edge_columns=edge_column_arrays(edge_columns, source.shape[0]),
+            node_columns=node_column_arrays(node_columns, counts, bipartite),
         )  # fmt: skip
-        _check_ids(source, counts[0], "source")
-        _check_ids(target, counts[1], "target")
+        check_ids(source, counts[0], "source")
+        check_ids(target, counts[1], "target")
         return graph
 
     @classmethod
@@ -142,28 +160,29 @@ class Graph:
         """
         if rows not in ("source", "target"):
             raise GraphError(f'rows must be "source" or "target", got {rows!r}')
-        indptr, indices = _integers(indptr, "indptr"), _integers(indices, "indices")
+        indptr, indices = integers(indptr, "indptr"), integers(indices, "indices")
         if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.shape[0] or np.any(indptr[1:] < indptr[:-1]):
             raise GraphError(
-                f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got {_brief(indptr)}"
+                f"indptr must rise from 0 to the number of indices ({indices.shape[0]}), got {brief(indptr)}"
             )
         count = indptr.shape[0] - 1
         bipartite = isinstance(num_nodes, tuple)
-        sizes = (count, count) if num_nodes is None else _sizes(num_nodes)
+        sizes = (count, count) if num_nodes is None else stated_sizes(num_nodes)
         if sizes[0 if rows == "source" else 1] != count or None in sizes:
             raise GraphError(f"num_nodes must match the {count} rows of indptr, got {num_nodes}")
-        x_source, x_target = _attributes(*_pair(x, bipartite, "x"))
-        ptr_source, ptr_target = _pair(ptr, bipartite, "ptr")
+        x_source, x_target = attribute_pair(*end_pair(x, bipartite, "x"))
+        ptr_source, ptr_target = end_pair(ptr, bipartite, "ptr")
         graph = cls(
             source=None if rows == "source" else indices, target=None if rows == "target" else indices,
             num_sources=sizes[0], num_targets=sizes[1], bipartite=bipartite, indptr=indptr, rows=rows,
-            x_source=_rows_for(x_source, sizes[0], "x"), x_target=_rows_for(x_target, sizes[1], "x"),
-            edge_attr=_rows_for(_features(edge_attr, "edge_attr"), indices.shape[0], "edge_attr"),
-            edge_weight=_weights(edge_weight, indices.shape[0]),
-            source_ptr=_offsets(ptr_source, sizes[0]), target_ptr=_offsets(ptr_target, sizes[1]),
-            y=_labels(y, [*sizes], bipartite, "y"), train_mask=_labels(train_mask, [*sizes], bipartite, "train_mask"),
+            x_source=check_rows(x_source, sizes[0], "x"), x_target=check_rows(x_target, sizes[1], "x"),
+            edge_attr=check_rows(attribute_array(edge_attr, "edge_attr"), indices.shape[0], "edge_attr"),
+            edge_weight=weight_array(edge_weight, indices.shape[0]),
+            source_ptr=offset_array(ptr_source, sizes[0]), target_ptr=offset_array(ptr_target, sizes[1]),
+            y=label_array(y, [*sizes], bipartite, "y"),
+            train_mask=label_array(train_mask, [*sizes], bipartite, "train_mask"),
         )  # fmt: skip
-        _check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
+        check_ids(indices, sizes[1 if rows == "source" else 0], "indices")
         return graph
 
     @classmethod
@@ -210,8 +229,8 @@ class Graph:
         """
         counts = [self.num_sources, self.num_targets]
         return replace(
-            self, edge_columns=_edge_columns(edge_columns, self.num_edges),
-            node_columns=_node_columns(node_columns, counts, self.bipartite), column_names=names,
+            self, edge_columns=edge_column_arrays(edge_columns, self.num_edges),
+            node_columns=node_column_arrays(node_columns, counts, self.bipartite), column_names=names,
         )  # fmt: skip
 
     @property
@@ -266,110 +285,6 @@ class Graph:
         return f"Graph(nodes={nodes}, edges={self.num_edges}{several})"
 
 
-def _ends(edge_index: Any) -> tuple[Array, Array]:
-    if isinstance(edge_index, Sequence) and len(edge_index) == 2:
-        source, target = (_integers(side, "edge_index") for side in edge_index)
-    else:
-        both = _integers(edge_index, "edge_index", ndim=2)
-        if both.shape[0] != 2:
-            raise GraphError(f"edge_index must have shape [2, E], got {list(both.shape)}")
-        source, target = both[0], both[1]
-    if source.shape != target.shape:
-        raise GraphError(f"edge_index must have as many sources as targets, got {source.size} and {target.size}")
-    return source, target
-
-
-def _integers(values: Any, name: str, ndim: int = 1) -> Array:
-    array = as_array(values, name)
-    if array.size == 0 and array.dtype.kind == "f":
-        array = array.astype(np.int64)  # np.array([]) and np.empty((2, 0)) are floats only for lack of a value
-    if array.dtype.kind not in "iu":
-        raise GraphError(f"{name} must be integers, got {array.dtype}")
-    if array.ndim != ndim:
-        raise GraphError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}, got shape {list(array.shape)}")
-    return array if array.dtype in (np.int32, np.int64) else array.astype(np.int64)
-
-
-def _pair(value: Any, bipartite: bool, name: str) -> tuple[Any, Any]:
-    if not bipartite:
-        return value, value
-    if value is None:
-        return None, None
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise GraphError(f"{name} of a bipartite graph must be a pair (sources, targets), got {type(value).__name__}")
-    return value
-
-
-def _sizes(num_nodes: Any) -> tuple[Any, Any]:
-    """Return the stated numbers of sources and targets as Python ints; None for what is not stated."""
-    if num_nodes is None:
-        return None, None
-    if not isinstance(num_nodes, tuple):
-        return (count_of(num_nodes, "num_nodes"),) * 2
-    if len(num_nodes) != 2:
-        raise GraphError(f"num_nodes must be one number or a pair (sources, targets), got {shown(num_nodes)}")
-    first, second = (None if size is None else count_of(size, "num_nodes") for size in num_nodes)
-    return first, second
-
-
-def _count(stated: int | None, x: Any, ids: list[Array]) -> int:
-    if stated is not None:
-        return stated
-    if x is not None:
-        return int(x.shape[0])
-    return max((int(side.max()) + 1 for side in ids if side.size), default=0)
-
-
-def _attributes(x_source: Any, x_target: Any) -> tuple[Any, Any]:
-    """Return the attributes of sources and targets as arrays; one object stays one object."""
-    source = _features(x_source, "x")
-    return source, source if x_target is x_source else _features(x_target, "x")
-
-
-def _features(values: Any, name: str) -> Any:
-    """Return attributes as a numpy array of numbers; scipy.sparse stays sparse, its arrays checked."""
-    if values is None:
-        return None
-    if hasattr(values, "tocsr"):
-        # The other formats hold Python objects: only their CSR form can be checked.
-        (check_sparse if values.format in ("csr", "csc", "coo", "bsr") else to_csr)(values, name)
-    else:
-        values = as_array(values, name)
-    check_numbers(values.dtype, name)
-    if values.ndim == 0:
-        raise GraphError(f"{name} must have one row for each {_ITEM[name]}, got a single value")
-    return values
-
-
-def _rows_for(values: Any, count: int, name: str) -> Any:
-    if values is not None and values.shape[0] != count:
-        raise GraphError(f"{name} must have {count} rows, one for each {_ITEM[name]}, got {list(values.shape)}")
-    return values
-
-
-_ITEM = {"x": "node", "edge_attr": "edge", "edge_weight": "edge"}
-
-
-def _weights(values: Any, count: int) -> Any:
-    """Return one number for each edge, `[E]`; a single column is one number too."""
-    if values is None:
-        return None
-    rows = as_array(values, "edge_weight")
-    check_numbers(rows.dtype, "edge_weight")
-    if rows.ndim == 0 or rows.size != count or rows.shape[0] != count:
-        raise GraphError(f"edge_weight must have {count} values, one for each edge, got {list(rows.shape)}")
-    return rows.reshape(count)
-
-
-def _offsets(values: Any, count: int) -> Array | None:
-    if values is None:
-        return None
-    ptr = _integers(values, "ptr").astype(np.int64)
-    if ptr.size < 1 or ptr[0] != 0 or ptr[-1] != count or np.any(ptr[1:] < ptr[:-1]):
-        raise GraphError(f"ptr must rise from 0 to the number of nodes ({count}), got {_brief(ptr)}")
-    return ptr
-
-
 def _concat_ends(ends: list[Array], sizes: list[int], offsets: list[Array | None]) -> tuple[Array, Array]:
     """Return the shifted ids of one end of all edges, and the node offsets of all graphs."""
     shift = np.cumsum([0, *sizes])
@@ -411,46 +326,6 @@ def _concat_rows(values: list[Any], name: str) -> Any:
     return np.concatenate(values)
 
 
-def _labels(values: Any, counts: list[int], bipartite: bool, name: str) -> Any:
-    """Return labels or a mask of the nodes as an array; raise GraphError unless there is a row for each node."""
-    if values is None:
-        return None
-    rows = as_array(values, name)
-    if bipartite or rows.ndim == 0 or rows.shape[0] != counts[0]:
-        kinds = "one kind of nodes" if bipartite else f"{counts[0]} rows, one for each node"
-        raise GraphError(f"{name} must be of {kinds}, got {list(rows.shape)}")
-    return rows
-
-
-def column_array(values: Any, name: str, count: int, item: str) -> Array:
-    """Return one number or date for each edge or node, `[count]`; raise GraphError for anything else."""
-    column = as_array(values, f"column {name!r}")
-    if column.dtype.kind not in "fiubM":
-        raise GraphError(f"column {name!r} must be numbers or dates, got {column.dtype}")
-    if column.ndim == 0 or column.size != count or column.shape[0] != count:
-        raise GraphError(f"column {name!r} must have {count} values, one for each {item}, got {list(column.shape)}")
-    return column.reshape(count)
-
-
-def _edge_columns(columns: Mapping[str, Any] | None, count: int) -> dict[str, Array] | None:
-    if columns is None:
-        return None
-    return {name: column_array(values, name, count, "edge") for name, values in columns.items()}
-
-
-def _node_columns(columns: Mapping[str, Any] | None, counts: list[int], bipartite: bool) -> dict[str, Any] | None:
-    if columns is None:
-        return None
-    found = {}
-    for name, values in columns.items():
-        ends = _pair(values, bipartite, f"column {name!r}")
-        found[name] = tuple(
-            None if end is None else column_array(end, name, count, "node")
-            for end, count in zip(ends, counts, strict=True)
-        )
-    return found
-
-
 def missing_column(graph: Graph, what: str, items: str = "edge") -> str:
     """Return the message for a column that is asked for by name and that the edges (or `items`) do not have."""
     kinds = "a table or file with a column of that name, or a PyG, NetworkX or igraph object with such an attribute"
@@ -489,14 +364,3 @@ def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:
     if any(rows is None for rows in values) or len({tuple(rows.shape[1:]) for rows in values}) > 1:
         return None
     return join(list(values))
-
-
-def _check_ids(ids: Array, count: int, name: str) -> None:
-    # Seen as unsigned, a negative id is a huge one: one pass finds both faults.
-    if ids.size and int(ids.view(f"u{ids.itemsize}").max()) >= count:
-        wrong = int(np.flatnonzero((ids < 0) | (ids >= count))[0])
-        raise GraphError(f"{name} ids must be in [0, {count}), got {int(ids[wrong])} at edge {wrong}")
-
-
-def _brief(array: Array) -> str:
-    return np.array2string(array, threshold=6, edgeitems=2, separator=", ")

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from lsprune.checks import Array
 from lsprune.errors import FormatError, GraphError
 from lsprune.files.columns import need, row, rows_from, stack
 from lsprune.files.edge_arrays import EdgeArrays, ends_of, feature_names, merge_counts, node_count, rows_of
@@ -23,7 +24,7 @@ from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import check_positions
 from lsprune.files.npy import Member, is_compressed, member_info, npy_member, npz_members, read_npz, write_header
 from lsprune.files.sparse_matrix import is_matrix, matrix_edges
-from lsprune.graph import Array, column_array
+from lsprune.graph_arrays import column_array
 
 _CHECKED_ROWS = 1 << 20  # offsets of rows, or ids, compared at a time
 

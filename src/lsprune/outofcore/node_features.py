@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import Array
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import check_width, column_of, integers, is_list, numbers, numbers_or_dates
 from lsprune.files.atomic_write import create_new
@@ -34,7 +35,7 @@ from lsprune.files.npy import check_member, members_of, npz_members, read_npy, r
 from lsprune.files.parquet import no_numbers, read_batches
 from lsprune.files.parquet_footer import Footer, check_same_types, read_footers
 from lsprune.files.sparse_matrix import is_matrix
-from lsprune.graph import Array, column_array
+from lsprune.graph_arrays import column_array
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.memory_ceiling import check_disk
 from lsprune.outofcore.work_folder import new_array
