@@ -118,6 +118,18 @@ def test_page_and_print_know_every_marker_and_line():
         assert line in PRINT_LINES and (line == "solid" or f".line.{line} " in css)
 
 
+def test_the_papers_lines_differ_from_ours_and_from_each_other():
+    """They differ in dash, marker and colour; their dashes are in the style sheet, and no method has one of them."""
+    css = (ROOT / "src" / "lsprune" / "lab" / "reporting" / "html" / "static" / "page.css").read_text()
+    styles = [PAPER_METHODS[name].style for name in ("random", "lsp-p", "lsp-t")]
+    for part in ("css", "shape", "line"):
+        assert len({getattr(style, part) for style in styles}) == len(styles)
+    for line in {method.style.line for method in PAPER_METHODS.values()} - {"none"}:
+        assert line not in PRINT_LINES and re.search(rf"\n\.line\.{line} {{ stroke-dasharray: ", css)
+    shapes = {style.shape for style in page_styles([as_method("random"), as_method("local-random")], ()).values()}
+    assert not shapes & {style.shape for style in styles}
+
+
 # Colours
 
 MACHADO = {  # how people without one kind of cones see linear RGB (Machado, Oliveira and Fernandes, 2009)

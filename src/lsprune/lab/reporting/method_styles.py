@@ -153,12 +153,13 @@ class PaperMethod:
 
 
 LSP_P, LSP_T = ("lsp-projection-published", "lsp-projection"), ("lsp-threshold-published", "lsp-threshold")
+# Lines with round dots, which no method of ours has: the paper's differ from ours and from each other without colours.
 PAPER_METHODS = {  # by their names in paper.csv
-    "random": PaperMethod("random", PageStyle("h-random", "square", "dotted"), (RANDOM,)),
-    "lsp-p": PaperMethod("LSP-P", PageStyle("h0", "circle", "dotted"), LSP_P),
-    "lsp-t": PaperMethod("LSP-T", PageStyle("h1", "up", "dotted"), LSP_T),
-    "basic": PaperMethod("basic", PageStyle("h-ink", "diamond", "dotted")),
-    "any": PaperMethod("any method", PageStyle("h-ink", "circle", "dotted")),
+    "random": PaperMethod("random", PageStyle("h2", "plus", "dots"), (RANDOM,)),
+    "lsp-p": PaperMethod("LSP-P", PageStyle("h0", "circle", "dots-dash"), LSP_P),
+    "lsp-t": PaperMethod("LSP-T", PageStyle("h1", "up", "dot-dash"), LSP_T),
+    "basic": PaperMethod("basic", PageStyle("h-ink", "diamond", "none")),
+    "any": PaperMethod("any method", PageStyle("h-ink", "pentagon", "dots")),
 }
 
 

@@ -9,6 +9,7 @@ from statistics import fmean
 
 import pytest
 from lab_records import comparison, save
+from paper_records import runs, theirs
 from report_records import XSS, attacks
 
 from lsprune.lab.reporting.html.neighbourhood import neighbourhood_data
@@ -316,6 +317,30 @@ def test_the_focus_can_be_seen(opened):
 
 
 # Looks
+
+
+def test_short_cells_of_the_papers_tables_stay_on_one_line(open_page, tmp_path):
+    from lsprune.lab.reporting import write_report
+
+    save(runs({**theirs("cora", "accuracy"), ("no-edges", 0.0): 0.7}), tmp_path / "cora.jsonl")
+    opened = open_page(write_report([tmp_path / "cora.jsonl"], tmp_path / "report.html").path, width=400)
+    tables = opened.page.locator("#figure-by-figure table")
+    tables.evaluate_all(
+        "all => all.forEach(one => { if (one.closest('details')) one.closest('details').open = true; })"
+    )
+    lines = """cells => cells.map(cell => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return new Set([...range.getClientRects()].map(box => Math.round(box.top / 8))).size;
+    })"""
+    for table in tables.all():
+        columns = table.locator("thead th").count()
+        if columns > 3:  # the others fit, or are text
+            assert max(table.locator("td:not(.text)").evaluate_all(lines)) == 1
+        else:
+            assert table.evaluate("one => one.offsetWidth <= one.parentElement.clientWidth")
+    assert tables.first.locator("td.text").count() == tables.first.locator("tbody tr").count()
+    assert not opened.scrolls()
 
 
 @pytest.mark.parametrize("width", [360, 700])

@@ -1,7 +1,7 @@
 // One plot: lines with bands, horizontal levels, marks. Hovering, touching or arrow keys show exact values.
 //
 // spec = { title, height, x: {label, log, share, domain, ticks}, y: {label, log, domain},
-//          series: [{name, style: {css, shape, line, hollow, faint, small}, points: [{x, y, low, high, details}]}],
+//          series: [{name, style: {css, shape, line, hollow, faint, small, radius}, points: [{x, y, low, high, details}]}],
 //          levels: [{name, role, y, low, high, details}], marks: [{x, y, text}] }
 // `details` are the lines of text in the tooltip.
 
@@ -120,11 +120,11 @@ function drawLine(picture, line, x, y) {
 }
 
 function drawPoints(picture, line, x, y) {
-  const { css, shape, hollow, faint, small } = line.style;
+  const { css, shape, hollow, faint, small, radius } = line.style;
   const places = line.points.map((point, index) => {
     const px = x(point.x), py = y(point.y);
     picture.append(svg("g", { class: point.css || css, transform: `translate(${px} ${py})`, "data-series": line.name, "data-index": index },
-      marker(point.shape || shape, small ? 3 : 4.2, hollow ? "hollow" : faint ? "faint" : "")));
+      marker(point.shape || shape, radius || (small ? 3 : 4.2), hollow ? "hollow" : faint ? "faint" : "")));
     return { px, py, point };
   });
   return { name: line.name, isLevel: false, places };

@@ -1,5 +1,7 @@
 // The paper's figure and ours, with the same axes.
 
+const PAIR_RADII = { "lsp-p": 5.8, "lsp-t": 3.2 }; // of markers; the usual radius for other methods
+
 function showPaperFigures(comparison, { comparisons, paperMethods }) {
   const paperHolder = byId("paper-chart"), oursHolder = byId("ours-chart");
   if (!comparison.paper) {
@@ -11,13 +13,13 @@ function showPaperFigures(comparison, { comparisons, paperMethods }) {
   }
   const field = comparison.metrics.some((metric) => metric.id === "test_max") ? "test_max" : "test";
   const theirs = Object.entries(comparison.paper.metric).map(([name, points]) => ({
-    name: paperMethods[name].label, style: { ...paperMethods[name].style, line: points.length > 1 ? "" : "none" }, points: points.map(paperPoint),
+    name: paperMethods[name].label, style: pairStyle(name, paperMethods[name].style), points: points.map(paperPoint),
   }));
-  const ours = Object.values(paperMethods).flatMap(({ style, ours: candidates }) => {
+  const ours = Object.entries(paperMethods).flatMap(([paperName, { style, ours: candidates }]) => {
     const method = candidates.map((name) => comparison.methods.find((other) => other.name === name)).find(Boolean);
     if (!method) return [];
     const points = method.points.map((point) => estimatePoint(point.share, point[field]));
-    return [{ name: method.name, style: { ...style, line: "" }, points }];
+    return [{ name: method.name, style: pairStyle(paperName, style), points }];
   });
   const references = comparison.references.filter((reference) => reference.role !== "no-edges").map((reference) => ({
     name: reference.name, style: { css: "h-ink", shape: reference.role === "basic" ? "diamond" : "down", line: "none" },
@@ -33,6 +35,11 @@ function showPaperFigures(comparison, { comparisons, paperMethods }) {
   showKey(byId("paper-figures-key"), [...theirs, ...references.filter((line) => !shapes.includes(line.style.shape))]);
   drawChart(paperHolder, { title: "the paper", height: 320, x, y: { label: `Paper: ${metric}`, domain }, series: theirs });
   drawChart(oursHolder, { title: "ours", height: 320, x, y: { label: `Ours: ${metric}`, domain }, series: [...ours, ...references] });
+}
+
+// A small marker lies on a large one: where the lines of LSP-P and LSP-T coincide, both are seen.
+function pairStyle(name, style) {
+  return { ...style, radius: PAIR_RADII[name] };
 }
 
 // Links to the datasets that the paper has figures of.

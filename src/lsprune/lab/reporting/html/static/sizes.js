@@ -3,7 +3,7 @@
 const HOP_STYLES = [
   ["h0", "circle"], ["h1", "up"], ["h2", "diamond"], ["h3", "square"], ["h4", "down"], ["h5", "left"], ["h-random", "star"],
 ].map(([css, shape]) => ({ css, shape }));
-const PAPER_SIZE_STYLE = { css: "h-ink", shape: "circle", hollow: true, line: "dotted" };
+const PAPER_SIZE_STYLE = { css: "h-ink", shape: "circle", hollow: true, line: "dots" };
 
 const SIZES_SELECTS = ["sizes-dataset", "sizes-hops", "sizes-method"];
 
