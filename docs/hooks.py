@@ -12,12 +12,8 @@ PAGES = {"../results/README.md": "tables.md", "../CHANGELOG.md": "changelog.md",
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)\s]*)\)")
 
 
-NUMBERS = (
-    "results.md",
-    "comparison.md",
-    "by-dataset.md",
-    "tables.md",
-)  # pages whose tables are of numbers, which stay on one line
+# Pages whose tables are of numbers, which stay on one line.
+NUMBERS = ("results.md", "comparison.md", "by-dataset.md", "acceleration.md", "paper.md", "tables.md")
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
@@ -28,7 +24,8 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
 
 def on_page_content(html: str, *, page: Any, **_: Any) -> str:
     """The page, marked where its tables are of numbers: `site.css` does the rest."""
-    return f'<div class="numbers">{html}</div>' if page.file.src_uri in NUMBERS else html
+    name = page.file.src_uri
+    return f'<div class="numbers {name.removesuffix(".md")}">{html}</div>' if name in NUMBERS else html
 
 
 def _inside(link: re.Match[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -249,19 +251,47 @@ def test_numbers_come_from_the_results(page: str, sources: list[str]):
         assert number in known or number in rounded, f"{page} says {number}"
 
 
-def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(tmp_path: Path):
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("mkdocs", reason="needs the extra docs: pip install 'lsprune[docs]'")
     pytest.importorskip("mkdocstrings", reason="needs the extra docs: pip install 'lsprune[docs]'")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
-    assert (tmp_path / "tutorial.ipynb").exists()
-    assert 'href="../tables.html"' in (tmp_path / "how-to" / "heterogeneous.html").read_text()
-    for page in tmp_path.rglob("*.html"):
+    return folder
+
+
+def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(site: Path):
+    assert (site / "tutorial.ipynb").exists()
+    assert 'href="../tables.html"' in (site / "how-to" / "heterogeneous.html").read_text()
+    for page in site.rglob("*.html"):
         html = page.read_text()
         assert not re.findall(r'<(?:script|img|link)\b[^>]*(?:src|href)="(?:https?:)?//[^"]*"', html), page.name
-    results = (tmp_path / "by-dataset.html").read_text()
+    results = (site / "by-dataset.html").read_text()
     assert "<details>" in results and "| method |" not in results  # tables inside <details> are tables
+
+
+def test_figures_and_tables_of_the_site_can_be_read_on_a_telephone(site: Path):
+    """In a real browser: figures keep a legible size, verdicts stay on one line, and no page scrolls sideways."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    chromium = os.environ.get("LSPRUNE_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no Chromium here: apt-get install chromium")
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        for name in ("results", "acceleration", "paper", "security", "index"):
+            page.goto((site / f"{name}.html").as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= 400, name
+            figures = page.locator('.md-content img[src$=".svg"]').evaluate_all(
+                "all => all.map(one => one.getBoundingClientRect().width / one.naturalWidth)"
+            )
+            assert min(figures, default=1.0) > 0.75, name
+        page.goto((site / "paper.html").as_uri())
+        row = page.locator("td", has_text="not reproduced").first.bounding_box()
+        assert row["height"] < 45
+        browser.close()
 
 
 def test_the_map_of_the_modules_is_current():
