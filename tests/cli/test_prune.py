@@ -91,6 +91,26 @@ def test_table_of_what_was_kept(folder: Path) -> None:
         assert re.search(rf"{re.escape(label)} +│ +{re.escape(value)}", output), (label, output)
 
 
+@pytest.mark.parametrize(("self_loops", "uncounted"), [(None, 3), ("free", 3), ("edge", 0), ("drop", 0)])
+def test_kept_self_loops_that_no_budget_counts_are_told(tmp_path: Path, self_loops: str | None, uncounted: int) -> None:
+    lines = ["source,target", "0,0", "1,1", "1,1", *(f"{source},{9}" for source in range(9))]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    options = ["--hash", "identity", "--k", "2", *(["--self-loops", self_loops] if self_loops else [])]
+    command = ["prune", tmp_path / "in.csv", tmp_path / "out.csv", *options]
+    report = json.loads(good(*command, "--json").stdout)
+    assert report["uncounted_self_loops"] == uncounted
+    assert report["kept"] == {None: 5, "free": 5, "edge": 5, "drop": 2}[self_loops]
+    told = re.findall(r"self-loops outside the budget +│ +(\d+)", good(*command).stdout)
+    assert told == ([str(uncounted)] if uncounted else [])
+
+
+def test_equal_ids_of_two_kinds_of_nodes_are_no_self_loops(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("source,target\n0,0\n1,1\n2,0\n")
+    files = [tmp_path / "in.csv", tmp_path / "out.csv"]
+    result = good("prune", *files, "--bipartite", "--hash", "identity", "--k", "5", "--json")
+    assert json.loads(result.stdout)["uncounted_self_loops"] == 0
+
+
 def test_what_was_chosen_is_told(folder: Path) -> None:
     told = pruned(folder, "--keep", 0.2, "--hash", "auto", "--weights", "auto")
     graph = read_edges(folder / "in.csv", features=folder / "x.npy").graph

@@ -270,6 +270,8 @@ def kept_table(name: str, report: Report) -> Table:
     table = framed(name, "", "")
     table.add_row("edges before", f"{report['edges']:,}")
     table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    if report["uncounted_self_loops"]:
+        table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
     table.add_row("nodes with edges", f"{report['owners']:,}")
     table.add_row("of these, lost some", f"{report['owners_cut']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")

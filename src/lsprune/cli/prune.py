@@ -102,4 +102,17 @@ def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, 
     seconds = time.perf_counter() - start
     counts = asdict(summary(graph, mask, side=pruner.side, threads=threads))
     chosen = {"chosen": ready.to_dict()} if auto else {}
-    return mask, {**counts, "seconds": seconds, "edges_per_second": graph.num_edges / max(seconds, 1e-9), **chosen}
+    return mask, {
+        **counts, "uncounted_self_loops": _uncounted_self_loops(graph, mask, pruner), "seconds": seconds,
+        "edges_per_second": graph.num_edges / max(seconds, 1e-9), **chosen,
+    }  # fmt: skip
+
+
+def _uncounted_self_loops(graph: Graph, mask: Array, pruner: Pruner) -> int:
+    """Count the kept self-loops that take no part in the selection, so that no budget counts them."""
+    from lsprune.selection.self_loops import loops_count
+
+    if loops_count(pruner.self_loops, bipartite=graph.bipartite):
+        return 0
+    source, target = graph.ends()
+    return int((mask & (source == target)).sum())
