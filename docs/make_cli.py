@@ -1,6 +1,6 @@
 """Write docs/cli.md from the command line itself: `python docs/make_cli.py`; `--check` only says whether it is current.
 
-Nothing here knows a command by name: what `lsprune --help` offers is what the page lists.
+The page lists every command that `lsprune --help` shows.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ INTRO = """\
 Made by `docs/make_cli.py` from the commands themselves: do not edit.
 
 - Every command has `--help` with an example, and `--json` for scripts: one JSON object on stdout, nothing else.
-- Exit codes: 0 done; 1 an error, told in one line with what to change; 2 no such command or option; 130 Ctrl-C;
-  143 SIGTERM.
-- An output file appears whole or not at all, also after Ctrl-C, SIGTERM or a kill. A study or comparison
-  keeps the runs that are done.
-- Progress bars and colours are for terminals; `NO_COLOR=1` turns colours off there too.
-- `lsprune --install-completion` teaches your shell (bash, zsh, fish, PowerShell) commands and options;
-  `--show-completion` prints what it would install.
+- Exit codes: 0 success; 1 error, with a one-line message that says what to change; 2 no such command or option;
+  130 Ctrl-C; 143 SIGTERM.
+- An output file is written completely or not at all, even after Ctrl-C, SIGTERM or a kill. A study or
+  comparison keeps its finished runs.
+- Progress bars and colours are shown only on a terminal; `NO_COLOR=1` turns colours off.
+- `lsprune --install-completion` installs completion for your shell (bash, zsh, fish, PowerShell);
+  `--show-completion` prints the script.
 """
 
 
 def page() -> str:
-    """The whole page: the program, then every command below it."""
+    """Return the whole page: the program, then each command."""
     return "\n".join([INTRO, *_described("lsprune", typer.main.get_command(app), level=1)]).rstrip() + "\n"
 
 

@@ -97,7 +97,7 @@ def test_pruners_with_options_are_methods(folder: Path) -> None:
 
 def test_a_budget_stops_it_and_says_so(folder: Path) -> None:
     said = good("g.npz", "--budget", "0.000001s")
-    assert "0 of 4 runs, 4 to do; the same command goes on" in said.stdout
+    assert "0 of 4 runs, 4 to do; run the same command again to continue" in said.stdout
     assert "Report: none yet" in said.stdout
     assert not (folder / "lsprune-compare.html").exists()
 

@@ -40,7 +40,7 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     for words in ("60", "400, directed", "vectors of 5", "2 classes, 60 nodes labelled", "one class: kept edges"):
         assert words in shown.stdout
     assert re.search(r"lsp +│ +25\.0% │", shown.stdout)
-    assert f"only training tells: lsprune compare {path} --methods lsp-auto,local-random" in shown.stdout
+    assert f"loss of accuracy, train: lsprune compare {path} --methods lsp-auto,local-random" in shown.stdout
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
 
@@ -53,7 +53,7 @@ def test_without_attributes_and_labels(tmp_path: Path) -> None:
     np.savez(tmp_path / "bare.npz", edge_index=arrays()["edge_index"])
     shown = good(tmp_path / "bare.npz", "--shares", "0.5").stdout
     assert "lsp-identity" in shown and "lsp-projection" not in shown and "one class" not in shown
-    assert "only training tells, which needs labels (--label or --labels): lsprune compare" in shown
+    assert "loss of accuracy, train (needs labels: --label or --labels): lsprune compare" in shown
 
 
 def test_stability_is_asked_for(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_stability_is_asked_for(tmp_path: Path) -> None:
     options = ("--methods", "lsp", "--shares", "0.5", "--json")
     assert json.loads(good(path, *options).stdout)["methods"][0]["noise"] is None
     assert 0 < json.loads(good(path, *options, "--stability").stdout)["methods"][0]["noise"] <= 1
-    assert "same: how much" in good(path, "--methods", "lsp", "--shares", "0.5", "--stability").stdout
+    assert "same: share of" in good(path, "--methods", "lsp", "--shares", "0.5", "--stability").stdout
 
 
 def test_a_plot_is_written(tmp_path: Path) -> None:

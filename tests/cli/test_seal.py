@@ -30,7 +30,7 @@ def test_seal_verify_and_prune(tmp_path: Path) -> None:
     sealed = run("seal", edges, x)
     assert sealed.exit_code == 0
     assert sealed.stdout.splitlines() == [f"{path}: sealed by {path}.lsprune.json" for path in (edges, x)]
-    assert "1 file(s), as they were sealed" in run("verify", edges).stdout
+    assert "1 file(s), unchanged since they were sealed" in run("verify", edges).stdout
     for more in ((), ("--stream", "--memory", "3GB")):
         assert run(*prune, *more).exit_code == 0
         out.unlink()

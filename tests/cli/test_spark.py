@@ -35,7 +35,7 @@ def test_the_innermost_cause_is_what_is_said():
 
 def test_a_link_to_nothing_is_in_the_way_before_any_work(tmp_path):
     (tmp_path / "out").symlink_to("absent")
-    with pytest.raises(OptionError, match="must not exist yet"):
+    with pytest.raises(OptionError, match="exists already"):
         _check_paths(str(tmp_path / "out"))
 
 

@@ -149,7 +149,7 @@ def test_options_of_stream_need_stream(place, option):
     command = ["prune", place / "in" / "0.parquet", place / "out.parquet", "--hash", "identity", "--k", "1"]
     done = RUNNER.invoke(app, [*map(str, command), *option])
     assert done.exit_code == 1
-    assert f"{option[0]} goes with --stream" in done.stderr
+    assert f"{option[0]} needs --stream" in done.stderr
 
 
 def test_a_changed_output_and_a_damaged_journal_are_one_line(place):

@@ -33,7 +33,7 @@ def test_studies_are_listed_and_their_state_is_told(tmp_path: Path) -> None:
     listed = json.loads(CliRunner().invoke(app, ["study", "list", "--json"]).stdout)
     assert listed["cora"] == "Node classification on Cora"
     state = CliRunner().invoke(app, ["study", "status", "cora", "--out", str(tmp_path), "--seeds", "1", "--k", "1,2"])
-    assert state.stdout == "cora: 0 of 19 runs, 19 to do; the same command goes on\n"
+    assert state.stdout == "cora: 0 of 19 runs, 19 to do; run the same command again to continue\n"
     for command, says in (
         (["study", "status", "imagenet"], "study must be one of"),
         (["study", "run", "cora", "--budget", "soon"], "budget must be a time such as 90s, 9m or 2h, got 'soon'"),
@@ -55,7 +55,7 @@ def test_all_studies_go_on_past_a_missing_dataset_and_sum_up(tmp_path: Path, mon
     first, second, summary = good("study", "run", "all", *options).stdout.splitlines()
     assert first.startswith("cora-smoke: 0 of ") and "skipped: dataset cora was not found" in first
     assert second.startswith("citeseer-smoke: 0 of ")
-    assert re.fullmatch(r"2 studies: 0 of \d+ runs; datasets that were skipped: cora, citeseer", summary)
+    assert re.fullmatch(r"2 studies: 0 of \d+ runs; skipped datasets: cora, citeseer", summary)
     reports = json.loads(good("study", "run", "all", *options, "--json").stdout)
     assert [list(report["skipped"]) for report in reports] == [["cora"], ["citeseer"]]
 

@@ -306,7 +306,7 @@ def test_command_line(session, tables, graph, tmp_path):
     assert not list(tmp_path.glob(".lsprune-*"))
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 1
-    assert again.stderr.startswith("error: ") and "must not exist yet" in again.stderr
+    assert again.stderr.startswith("error: ") and "exists already" in again.stderr
     wrongs = [(["--source", "s"], "one column 's'"), (["--hash", "structure"], "the edges around a neighbour")]
     wrongs += [(["--id", "key"], "one column 'key'"), (["--target-id", "key"], "--target-id) goes with --bipartite")]
     for wrong, message in wrongs:

@@ -32,7 +32,7 @@ from lsprune.cli.study import study_app
 app = typer.Typer(
     name="lsprune",
     cls=Group,
-    help="""Prune the edges of a graph so that a graph neural network trains on less and learns as much.
+    help="""Prune the edges of a graph, so that a graph neural network trains faster with little or no loss of accuracy.
 
     Example: lsprune prune edges.parquet small.parquet --features x.npy --preset auto --keep 0.5
 
@@ -46,15 +46,15 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line; the entry point of the `lsprune` script.
 
-    Ctrl-C is one line and exit code 130, SIGTERM one line and exit code 143.
+    Ctrl-C prints one line and exits with code 130; SIGTERM prints one line and exits with code 143.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what the terminal's encoding lacks is no reason to fail
+        sys.stdout.reconfigure(errors="backslashreplace")  # escape what the terminal's encoding lacks
     if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     try:
         code = _run()
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would only tell where Python was
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would only print a traceback
     except (KeyboardInterrupt, SystemExit) as end:  # a signal before the command began or after its end
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = end.code if isinstance(end, SystemExit) else INTERRUPTED
@@ -73,7 +73,7 @@ def _run() -> Any:
 
 
 def _terminate(number: int, frame: object) -> None:
-    """End as after an error, so that temporary files are removed; a second signal ends at once."""
+    """Exit as after an error, so that temporary files are removed; a second signal ends the process at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     raise SystemExit(TERMINATED)
 
@@ -89,7 +89,7 @@ def _version(wanted: bool) -> None:
 Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")]
 
 
-# in the order of use, which `--help` shows
+# in the order that `--help` shows
 _COMMANDS: dict[str, Callable[..., None]] = {
     "prune": prune_command,
     "inspect": inspect_command,

@@ -18,7 +18,7 @@ from lsprune.errors import OptionError
 CPU_DATASETS = ("computers", "github")  # the others take hours
 acceleration_app = typer.Typer(
     cls=Group,
-    help="""Measure how much pruning accelerates. Run it alone on a machine; the same command goes on after a stop.
+    help="""Measure the speed-up by pruning. Run it alone on a machine; rerun the same command after an interruption.
 
     Example: lsprune acceleration measure --device cuda --budget 9m
     """,
@@ -28,16 +28,16 @@ Data = Annotated[str | None, typer.Option(help="Folder of local datasets (defaul
 
 @dataclass(frozen=True)
 class Part:
-    """What is measured; by default all of it."""
+    """What to measure; everything by default."""
 
     datasets: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help="Only these datasets, a comma-separated list (default on a CPU: computers, github)."
+            metavar="LIST", help="Only these datasets, comma-separated (default on a CPU: computers, github)."
         ),
     ] = ""
     models: Annotated[str, typer.Option(metavar="LIST", help="Only these models: gat, gcn, sage, pna.")] = ""
-    size: Annotated[str, typer.Option(help="full, or tiny: small generated graphs, to check that it works.")] = "full"
+    size: Annotated[str, typer.Option(help="full, or tiny (small generated graphs, for a quick check).")] = "full"
 
     def options(self, device: str) -> dict[str, Any]:
         """Return the options of a plan that were asked for."""
@@ -53,15 +53,15 @@ def measure_command(
     backends: Annotated[
         str, typer.Option(metavar="LIST", help="Only these backends: ordinary, sorted, captured, fused, compiled.")
     ] = "",
-    shares: Annotated[str, typer.Option(metavar="LIST", help="Only these shares, a comma-separated list.")] = "",
-    retry: Annotated[bool, typer.Option("--retry", help="Measure again what failed.")] = False,
+    shares: Annotated[str, typer.Option(metavar="LIST", help="Only these shares, comma-separated.")] = "",
+    retry: Annotated[bool, typer.Option("--retry", help="Repeat measurements that failed.")] = False,
     budget: TimeLimit = None,
     out: Out = Path("results"),
     data: Data = None,
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """Time epochs and inferences at each share of the edges, and append them to acceleration.jsonl.
+    """Time epochs and inference at each share of the edges; append the times to acceleration.jsonl.
 
     Example: lsprune acceleration measure --device cuda --budget 9m --data data
     """
@@ -95,7 +95,7 @@ def serve_command(
     device: Device = "cpu",
     as_json: Json = False,
 ) -> None:
-    """Train on whole graphs and serve from pruned ones; append accuracy and latency to serving.jsonl.
+    """Train on the unpruned graphs and serve from pruned ones; append accuracy and latency to serving.jsonl.
 
     Example: lsprune acceleration serve --device cuda --budget 9m --data data
     """
@@ -132,7 +132,7 @@ def _tell_measured(measurement: object, record: Mapping[str, Any]) -> None:
 
 
 def _tell_served(serving: object, record: Mapping[str, Any]) -> None:
-    """Print a line about a serving."""
+    """Print a line about a served model."""
     if record["error"] is not None:
         tell(f"{serving}: {record['error']}")
         return

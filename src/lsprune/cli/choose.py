@@ -1,4 +1,4 @@
-"""`lsprune choose`: which pruner suits a graph, found in seconds by a cheap probe; prints and plots what was tried."""
+"""`lsprune choose`: find the pruner that suits a graph with a cheap probe; print and plot the trials."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def choose_command(
     labels: LabelOptions,
     keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
     shares: Annotated[
-        str, typer.Option(metavar="LIST", help="Shares to try, of which the smallest lossless one is chosen.")
+        str, typer.Option(metavar="LIST", help="Shares to try; the smallest lossless one is chosen.")
     ] = "",
     goal: Annotated[
         str | None, typer.Option(metavar="GOAL", help='"lossless" or, for example, "2x faster" (default: lossless).')
     ] = None,
     budget: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Begin no further trial after this time: 90s, 5m (default), 1h.")
+        str | None, typer.Option(metavar="TIME", help="Start no trial after this time: 90s, 5m (default), 1h.")
     ] = None,
     resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write trials to this file, and go on from those in it.")
+        Path | None, typer.Option(metavar="FILE", help="Write trials to this file; skip those already in it.")
     ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the fitted pruner: .npz, for `prune --fitted`.")
@@ -46,9 +46,9 @@ def choose_command(
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Choose the pruner that suits your graph, in seconds. Test labels are never looked at.
+    """Choose the pruner that suits your graph, in seconds. Test labels are never read.
 
-    Every candidate prunes the graph; a cheap model is trained on what is left and judged on validation nodes.
+    Each candidate prunes the graph; a cheap model is trained on the result and scored on the validation nodes.
 
     Example: lsprune choose cora.npz --keep 0.25 --save pruner.npz --plot choice.png
 
@@ -90,12 +90,12 @@ def choose_command(
 
 
 def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
-    """Yield the lines below the table: why, and what to do next."""
+    """Yield the lines below the table: the reason for the choice, and the next step."""
     if found.tried:
         yield f"score: {found.metric} of a linear probe; gain: over k random neighbours, in points, with 95 % interval"
     yield found.reason
     if not found.finished:
-        yield "There was no time for the other candidates; more time: --budget, and --resume FILE goes on."
+        yield "Time ran out before all candidates were tried: raise --budget, or continue with --resume FILE."
     if plot is not None:
         yield f"Plot: {plot}" if found.tried else "No plot: nothing was judged."
     if save is not None:

@@ -1,4 +1,4 @@
-"""`lsprune compare`: prune a user's graph with several methods, train on each, show what is lost and gained."""
+"""`lsprune compare`: prune a user's graph with several methods, train on each, and compare the results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lsprune.lab.reporting.comparison import Comparison
     from lsprune.lab.studies.compare import Row
 
-HEADINGS = {"micro-f1": "micro-F1", "r2": "R²"}  # of metrics whose names are no words
+HEADINGS = {"micro-f1": "micro-F1", "r2": "R²"}  # of metrics with unusual capitals
 NO_PAGE = "For a page with plots: pip install 'lsprune[report]'"
 
 
@@ -32,8 +32,8 @@ class TrainingOptions:
     model: Annotated[
         str,
         typer.Option(
-            help="node-gcn, node-sage or node-gat; with skip connections node-gcn-skip, node-sage-skip or "
-            "node-gat-skip; GATs of the paper: github-gat, planetoid-gat, ppi-gat."
+            help="node-gcn, node-sage or node-gat; with skip connections: node-gcn-skip, node-sage-skip or "
+            "node-gat-skip; the paper's GATs: github-gat, planetoid-gat, ppi-gat."
         ),
     ] = "node-gat-skip"
     epochs: Annotated[int, typer.Option(min=1, help="Epochs of each run.")] = 200
@@ -54,12 +54,13 @@ def compare_command(
         str,
         typer.Option(
             metavar="LIST",
-            help="Methods, a comma-separated list; pruners with options in brackets: (lsp:hash=signs,weights=degree). "
+            help="Comma-separated methods; put pruners with options in brackets: (lsp:hash=signs,weights=degree). "
             "unpruned and no-edges are always run (default: local-random and the finalists of `lsprune choose`).",
         ),
     ] = "",
     finalists: Annotated[
-        int, typer.Option(min=1, help="Candidates of `lsprune choose` to train at each share, without --methods.")
+        int,
+        typer.Option(min=1, help="Without --methods: number of candidates of `lsprune choose` to train at each share."),
     ] = 2,
     shares: Shares = "0.1,0.25,0.5",
     device: Device = "cpu",
@@ -72,12 +73,12 @@ def compare_command(
 ) -> None:
     """Prune your own graph with several methods, train on each, and make a table and a report.
 
-    Without --methods, a cheap probe judges many pruners first (as `lsprune choose` does), and only the best ones at
-    each share are trained. Stopped or killed and started again, it runs only what is missing. Of labels, pruners see
-    those of training nodes at most, the probe those of validation nodes too.
+    Without --methods, a cheap probe first scores many pruners, as in `lsprune choose`, and only the best ones at each
+    share are trained. After an interruption, the same command runs only what is missing. Pruners read at most the
+    labels of training nodes; the probe also reads those of validation nodes.
 
-    The metric is the accuracy for classes, micro-F1 for several labels a node, R² for numbers (with the mean absolute
-    error beside it). If the masks hold several splits, each seed has one of them, and the probe sees the first.
+    The metric is accuracy for classes, micro-F1 for several labels per node, and R² for numbers (with the mean absolute
+    error). If the masks hold several splits, each seed uses one of them, and the probe uses the first.
 
     Example: lsprune compare cora.npz --shares 0.1,0.25
 
@@ -119,7 +120,7 @@ def compare_command(
 
 
 def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequence[Any]:
-    """Return the methods to train where the user names none; a file of trials is kept beside the results."""
+    """Return the methods to train if the user names none; keep a file of trials beside the results."""
     from lsprune.lab.studies.compare import METHODS
     from lsprune.lab.studies.finalists import find_finalists
 
@@ -143,7 +144,7 @@ def _lines(summary: Report, can_write_page: bool) -> Iterator[str]:
 
 
 def _check_report(report: Path) -> bool:
-    """Return whether a page can be made; raise OptionError if it cannot be written, before anything is trained."""
+    """Return whether jinja2 can make the report; raise OptionError before training if it cannot be written."""
     if find_spec("jinja2") is None:
         return False
     from lsprune.lab.reporting.html.page import check_destination
@@ -159,7 +160,7 @@ def _page(results: Path, report: Path) -> str:
 
 
 def _advice(comparison: Comparison) -> list[str]:
-    """Return what the page recommends, why, and how certain it is."""
+    """Return the recommendation of the page, the reasons for it, and its certainty."""
     from lsprune.lab.reporting.recommendation import recommend
     from lsprune.lab.reporting.timing import timing_of
 
@@ -168,7 +169,7 @@ def _advice(comparison: Comparison) -> list[str]:
 
 
 def compared_table(title: str, rows: list[Row], metric: str = "accuracy") -> Table:
-    """Return a line for each method and share; the last column is the time of pruning and all epochs."""
+    """Return a table with a row for each method and share; the last column is the time of pruning and all epochs."""
     counts = {row.runs for row in rows}
     same = f", {max(counts)} seed{'s' if max(counts) > 1 else ''}" if len(counts) == 1 else ""
     has_mae = any(row.mae is not None for row in rows)

@@ -1,7 +1,7 @@
-"""What the command line prints: errors in one line, a progress bar, tables or JSON.
+"""Output of the command line: errors in one line, progress bars, tables and JSON.
 
-Every command prints through this module. Names of files, columns and arrays come from outside: they are shown with
-control characters escaped and never as markup, so that printing one cannot command the terminal or fake a line.
+Every command prints through this module. Names of files, columns and arrays are untrusted: control characters are
+escaped and markup is not interpreted, so that a name can neither control the terminal nor fake a line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Report = dict[str, Any]
-INTERRUPTED, TERMINATED = 130, 143  # 128 and the number of SIGINT and of SIGTERM, as shells have it
+INTERRUPTED, TERMINATED = 130, 143  # 128 and the number of SIGINT and of SIGTERM, as in shells
 ENDINGS = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
 
@@ -39,7 +39,7 @@ _UNPRINTED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def escaped(text: str) -> str:
-    """Return the text in one line with every character escaped that could act on a terminal.
+    """Return the text in one line, with characters escaped that could control a terminal.
 
     >>> print(escaped("a\\x1b[31m.npz"))
     a\\x1b[31m.npz
@@ -51,7 +51,7 @@ def _escape(letter: str) -> str:
     return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-# UsageError: that of click, or of typer where it brings its own copy of click.
+# UsageError of click, or of the copy of click in newer typer versions.
 _USAGE_ERRORS = cast("tuple[type[Exception], ...]", typer.BadParameter.__bases__)
 
 
@@ -60,7 +60,7 @@ _VALUES = {"int": "INTEGER", "integer": "INTEGER", "integer range": "INTEGER", "
 
 
 class _PlainHelp:
-    """Show flags in `--help` without a type, values by one word, and paragraphs as wide as the terminal."""
+    """In `--help`, show flags without a type, values as one word, and paragraphs as wide as the terminal."""
 
     def __init__(self, *words: Any, **options: Any) -> None:
         if text := options.get("help"):
@@ -77,8 +77,8 @@ class _PlainHelp:
 
 
 def value_word(option: Any) -> str:
-    """Return what stands for the value of an option: INTEGER, NUMBER, PATH or TEXT."""
-    if hasattr(option, "type_descriptor"):  # typer keeps the type there since it has left click
+    """Return the placeholder for the value of an option: INTEGER, NUMBER, PATH or TEXT."""
+    if hasattr(option, "type_descriptor"):  # newer typer versions, which do not use click
         return _VALUES.get(str(getattr(option.type_descriptor.annotation, "__name__", "")), "TEXT")
     return _VALUES.get(str(option.type.name), "TEXT")
 
@@ -88,7 +88,7 @@ class Command(_PlainHelp, TyperCommand):
 
 
 class Group(_PlainHelp, TyperGroup):
-    """A group of commands whose usage errors show what was typed with control characters escaped."""
+    """A group of commands whose usage errors escape control characters in what was typed."""
 
     def make_context(self, *words: Any, **options: Any) -> Any:
         """Parse the group's own options."""
@@ -129,7 +129,7 @@ def errors() -> Iterator[None]:
         warnings.showwarning = _show_warning
         try:
             yield
-        except BrokenPipeError:  # the reader has gone: typer ends quietly
+        except BrokenPipeError:  # the reader of the pipe has exited: typer ends quietly
             raise
         except (LspruneError, OSError) as error:
             say("error", error)
@@ -151,25 +151,25 @@ def _show_warning(
 
 def say(kind: str, message: object) -> None:
     """Print one line of that kind (error, warning, note) on standard error; line breaks become spaces."""
-    # str.split takes \\x1c to \\x1f and other controls for spaces: only what a library breaks lines with is folded
+    # str.split would also fold other control characters, which must be escaped
     words = (word for word in re.split(r"[ \t\r\n]+", str(message)) if word)
     typer.echo(escaped(f"{kind}: {' '.join(words)}"), err=True)
 
 
 def say_ending(word: str) -> None:
-    """Say on standard error which signal ended the command."""
+    """Print on standard error which signal ended the command."""
     typer.echo(word, err=True)
 
 
 def end_at_once(code: int) -> NoReturn:
-    """End the process after a signal without taking down its libraries.
+    """Exit after a signal without unloading libraries.
 
-    Threads of kernels, of Arrow and of OpenMP may still run, and some of them crash if what they use is taken down
-    under them: the exit code would then be that of the crash. What Python has to clean up is cleaned up.
+    Threads of kernels, Arrow and OpenMP may still run. Some crash when their libraries are unloaded, which would
+    change the exit code. Python's exit handlers run as usual.
     """
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+        with suppress(OSError, ValueError):  # the reader has exited, or the stream is closed
             stream.flush()
     os._exit(code)
 
@@ -186,11 +186,11 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
-    if not console.is_interactive:  # a disabled bar would not do: rich 14.1 and older print an empty line for it
+    if not console.is_interactive:  # rich 14.1 and older print an empty line for a disabled bar
         yield lambda name: None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    # a piped stdout stays where it is: rich would send it to the terminal
+    # do not redirect a piped stdout: rich would send it to the terminal
     with Progress(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty()) as progress:
         task = progress.add_task("", total=total)
         started = False
@@ -207,10 +207,10 @@ def steps(total: int) -> Iterator[Callable[[str], None]]:
 def trials_bar(budget: float | None = None) -> Iterator[Callable[[int, int, str], None]]:
     """Yield a function that takes (steps done, all steps, name of the next), for a progress bar with the time left.
 
-    It is shown only on a terminal, on standard error; the time is known as soon as a step was measured.
+    The bar is shown on standard error, and only on a terminal; the time left appears after the first step.
 
     Args:
-        budget: seconds from now on after which no further step is begun.
+        budget: seconds from now after which no step starts.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -238,9 +238,11 @@ def trials_bar(budget: float | None = None) -> Iterator[Callable[[int, int, str]
 
 
 def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[str]]) -> None:
-    """Print a report as JSON, or as the table, the line or the lines that `table` makes."""
+    """Print a report as JSON, or as the table or lines that `table` returns."""
     if as_json:
-        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))  # the only control character that JSON leaves
+        typer.echo(
+            json.dumps(report).replace("\x7f", "\\u007f")
+        )  # the only control character that json does not escape
         return
     shown = table()
     if isinstance(shown, str):
@@ -253,7 +255,7 @@ def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[
 
 
 def _console() -> Console:
-    """Return standard output for tables: strings are escaped and not read as markup."""
+    """Return a console for tables on standard output; strings are escaped, and markup is not interpreted."""
     from rich.console import Console
     from rich.text import Text
 
@@ -261,7 +263,7 @@ def _console() -> Console:
         def render_str(self, text: str, **options: Any) -> Text:
             return super().render_str(escaped(text), **options)
 
-    # a pipe has no width to fit into; rich would take 80 columns for it and cut cells
+    # for a pipe, rich would assume 80 columns and cut cells
     width = None if sys.stdout.isatty() else 120
     return Escaping(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
@@ -299,7 +301,7 @@ def comparison_table(reports: Mapping[str, Report]) -> Table:
 
 
 def training_table(title: str, rows: Mapping[str, Report]) -> Table:
-    table = framed(title, "method", "edges kept", "accuracy", "of each seed", "prune s", "train s/epoch")
+    table = framed(title, "method", "edges kept", "accuracy", "each seed", "prune s", "train s/epoch")
     for method, row in rows.items():
         runs = " ".join(f"{value:.3f}" for value in row["runs"])
         seconds = (f"{row[name]:.3f}" for name in ("prune_seconds", "train_seconds_per_epoch"))
@@ -308,7 +310,7 @@ def training_table(title: str, rows: Mapping[str, Report]) -> Table:
 
 
 def registry_table(kinds: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Table:
-    """List names with what they do, and their options with defaults below."""
+    """Return a table of names, what they do, and their options with defaults."""
     from rich.table import Table
 
     table = Table("", "name", "what it does", box=None)

@@ -1,4 +1,4 @@
-"""`lsprune demo`: train on a generated graph, whole and pruned by several methods, and say what came of it."""
+"""`lsprune demo`: train on a generated graph, unpruned and pruned by several methods, and summarise the results."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 PRUNERS = ("lsp", "random", "local-random")
 OURS = ("lsp-auto", "choose")
-SAME = 0.01  # accuracies that are closer than a point are called the same: two seeds say no more
+SAME = 0.01  # with two seeds, smaller differences in accuracy are noise
 NAMES = {
     "unpruned": "all edges", "no-edges": "no edges", "random": "random edges", "local-random": "k random neighbours",
     "lsp-auto": "LSP.auto", "choose": "choose",
 }  # fmt: skip
 STORY = (
     "A generated graph: 2,400 people in circles of 16. All members of a circle have the same class, but three of four "
-    "links go to anybody, popular people above all. A GAT is to tell the class."
+    "links go to random people, mostly popular ones. A GAT predicts the class."
 )
 
 
@@ -35,9 +35,9 @@ def demo_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The report to write.")] = Path("lsprune-demo.html"),
     as_json: Json = False,
 ) -> None:
-    """Train on a generated graph with noisy links, whole and pruned by several methods (one minute).
+    """Train on a generated graph with noisy links, unpruned and pruned by several methods (one minute).
 
-    Without PyTorch Geometric (extra gnn), a graph is pruned and nothing is trained.
+    Without PyTorch Geometric (extra gnn), the demo only prunes a graph.
 
     Example: lsprune demo --smoke -o demo.html
     """
@@ -54,7 +54,7 @@ def _show_pruning(as_json: bool) -> None:
     reports = _pruned()
     show({"pruning": reports, "training": {}, "report": None}, as_json, lambda: comparison_table(reports))
     if not as_json:
-        tell("To see what pruning does to training: pip install 'lsprune[gnn]'")
+        tell("To train on pruned graphs too: pip install 'lsprune[gnn]'")
 
 
 def _show_training(smoke: bool, out: Path, as_json: bool) -> None:
@@ -70,7 +70,7 @@ def _show_training(smoke: bool, out: Path, as_json: bool) -> None:
 
 
 def what_you_saw(rows: Mapping[str, Report]) -> list[str]:
-    """Return what the table says, in sentences: the best of ours beside the others, and what it costs.
+    """Summarise the table in sentences: our best method against the others, and its cost.
 
     Args:
         rows: for each method its accuracy (`test`), `share`, `prune_seconds` and `train_seconds_per_epoch`.
@@ -84,11 +84,11 @@ def what_you_saw(rows: Mapping[str, Report]) -> list[str]:
     epoch = rows[best]["train_seconds_per_epoch"] / whole
     pruning = [f"{NAMES[name]} took {row['prune_seconds']:.2f} s" for name, row in ours.items()]
     return [
-        f"What you saw: with {rows[best]['share']:.0%} of the edges, accuracy is {_listed(rows, OURS)}; "
+        f"Summary: with {rows[best]['share']:.0%} of the edges, accuracy is {_listed(rows, OURS)}; "
         f"{_listed(rows, others)}. {NAMES[best]} is {verdict} {NAMES[best_other]}.",
-        f"An epoch takes {epoch:.2f} of the time with all edges ({whole:.2f} s). To prune, {' and '.join(pruning)}; "
-        "choose tries eleven pruners on the labels, LSP.auto looks at no label.",
-        "This graph was made to have noisy links. What pruning does to yours: lsprune inspect, choose and compare.",
+        f"An epoch takes {epoch:.2f} of the time with all edges ({whole:.2f} s). Pruning: {' and '.join(pruning)}; "
+        "choose tries eleven pruners with labels, LSP.auto needs no labels.",
+        "This graph was built with noisy links. For your own graph, use lsprune inspect, choose and compare.",
     ]
 
 

@@ -1,4 +1,4 @@
-"""The options that say what is what in files of edges and nodes."""
+"""Options that name the columns and arrays of edge and node files."""
 
 from __future__ import annotations
 
@@ -12,17 +12,15 @@ from lsprune.errors import OptionError
 
 NodeId = Annotated[
     str | None,
-    typer.Option("--id", metavar="NAME", help="Column of node ids (default: id, node_id or node, if there is one)."),
+    typer.Option("--id", metavar="NAME", help="Column of node ids (default: id, node_id or node, if one exists)."),
 ]
 NodeX = Annotated[
     str,
-    typer.Option(
-        "--x", metavar="COLUMNS", help="Columns of features (default: x if it holds lists, else all but ids)."
-    ),
+    typer.Option("--x", metavar="COLUMNS", help="Feature columns (default: x if it holds lists, else all except ids)."),
 ]
 EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: comma-separated column names.")]
-Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the sources.")]
-Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of the targets.")]
+Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of source ids.")]
+Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of target ids.")]
 Bipartite = Annotated[
     bool | None,
     typer.Option(
@@ -31,7 +29,7 @@ Bipartite = Annotated[
 ]
 VerifyInput = Annotated[
     bool,
-    typer.Option("--verify-input", help="Refuse inputs that are not as `lsprune seal` sealed them, or have no seal."),
+    typer.Option("--verify-input", help="Refuse inputs that changed after `lsprune seal`, or have no seal."),
 ]
 
 
@@ -46,10 +44,10 @@ def names(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class EdgeFileOptions:
-    """Columns and arrays of a file of edges and of tables of nodes."""
+    """Columns and arrays of an edge file and of node tables."""
 
     features: Annotated[
-        Path | None, typer.Option(help="Node attributes: .npy, .npz or .parquet; with --bipartite of the sources.")
+        Path | None, typer.Option(help="Node features: .npy, .npz or .parquet; with --bipartite, of the sources.")
     ] = None
     node_id: NodeId = None
     x: NodeX = ""
@@ -58,31 +56,36 @@ class EdgeFileOptions:
     target: Target = None
     num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None
     edge_arrays: Annotated[
-        str, typer.Option(metavar="NAMES", help="Arrays of a .npz that belong to the edges (default: by their length).")
+        str,
+        typer.Option(
+            metavar="NAMES", help="Arrays of a .npz with one entry per edge (default: those as long as the edges)."
+        ),
     ] = ""
     node_arrays: Annotated[
         str,
-        typer.Option(
-            metavar="NAMES", help="Arrays of a .npz that do not belong to the edges; they are copied unchanged."
-        ),
+        typer.Option(metavar="NAMES", help="Arrays of a .npz that do not belong to the edges; copied unchanged."),
     ] = ""
     bipartite: Bipartite = None
-    target_features: Annotated[Path | None, typer.Option(help="With --bipartite: attributes of the targets.")] = None
-    target_id: Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")] = None
-    target_x: Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")] = ""
+    target_features: Annotated[Path | None, typer.Option(help="With --bipartite: features of the targets.")] = None
+    target_id: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --bipartite: the same as --id, for the targets.")
+    ] = None
+    target_x: Annotated[
+        str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")
+    ] = ""
     num_targets: Annotated[int | None, typer.Option(help="With --bipartite: number of targets.")] = None
     label: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Node labels, for weights labels: an array of IN (default: y) or a column of --features.",
+            help="Node labels, for --weights labels: an array of IN (default: y) or a column of --features.",
         ),
     ] = None
     train_mask: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Training nodes, the only ones whose labels are looked at: as --label (default: train_mask).",
+            help="Training nodes: an array or column, as for --label (default: train_mask). No other labels are read.",
         ),
     ] = None
 

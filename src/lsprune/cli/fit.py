@@ -24,15 +24,15 @@ def fit_command(
     files: EdgeFileOptions,
     pruning: PrunerOptions,
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Memory ceiling (default: what is available).")
+        str | None, typer.Option(metavar="SIZE", help="Memory limit (default: all available memory).")
     ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Learn from the edge list IN and save the fitted pruner to OUT.
+    """Fit a pruner to the edge list IN and save it to OUT.
 
-    `lsprune prune`, `prune --stream` and `spark-prune` take it with --fitted, for any graph with the same features.
-    Labels are read here and nowhere else.
+    Use it with `prune --fitted`, `prune --stream --fitted` or `spark-prune --fitted`, on any graph with the same
+    features. Labels are needed only here.
 
     Example: lsprune fit graph.npz pruner.npz --pruner top-weight --weights labels:2*jaccard:0.5 --keep 0.1
 

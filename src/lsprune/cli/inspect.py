@@ -1,4 +1,4 @@
-"""`lsprune inspect`: what kind of graph it is, and what each method would keep of it, without training."""
+"""`lsprune inspect`: describe a graph, and what each method would keep of it, without training."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 NOTES = {
-    "left alone": "nodes that had neighbours and have none left",
-    "alike": "do neighbourhoods that overlapped still do so? Rank correlation, best 1",
+    "left alone": "nodes that lost all their neighbours",
+    "alike": "do overlapping neighbourhoods still overlap? Rank correlation, best 1",
     "one class": "kept edges whose ends have the same label",
-    "same": "how much of it is kept again with noise on the attributes, or without a tenth of the edges",
+    "same": "share of the kept edges that is kept again with noise on the attributes, or without a tenth of the edges",
 }
 
 
@@ -35,18 +35,19 @@ def inspect_command(
         str,
         typer.Option(
             metavar="LIST",
-            help="Methods, a comma-separated list; pruners with options in brackets: (lsp:hash=signs,weights=degree) "
+            help="Comma-separated methods; put pruners with options in brackets: (lsp:hash=signs,weights=degree) "
             "(default: random, local-random, lsp-projection, lsp-auto, low-degree, jaccard).",
         ),
     ] = "",
     shares: Shares = "0.1,0.25,0.5",
     stability: Annotated[
-        bool, typer.Option("--stability", help="Also: is the same kept in a slightly different copy? Slower.")
+        bool,
+        typer.Option("--stability", help="Also measure whether a slightly changed graph keeps the same edges. Slower."),
     ] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Write plots: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what kind of graph it is and what each method would keep of it. Nothing is trained.
+    """Describe a graph and what each method would keep of it. Nothing is trained.
 
     Example: lsprune inspect cora.npz --plot cora.png
 
@@ -92,13 +93,13 @@ def inspect_command(
 
 
 def _lines(graph_profile: Profile, trial: Trial, advice: str, command: str) -> Iterator[str]:
-    """Yield the lines below the tables: what the columns mean, and what to do next."""
+    """Yield the lines below the tables: the meaning of the columns, and the next step."""
     for column, meaning in NOTES.items():
         if (column != "same" or trial.noise is not None) and (column != "one class" or trial.homophily is not None):
             yield f"{column}: {meaning}"
     yield advice
-    needs = "" if graph_profile.label_kind else ", which needs labels (--label or --labels)"
-    yield f"What is lost, only training tells{needs}: {command}"
+    needs = "" if graph_profile.label_kind else " (needs labels: --label or --labels)"
+    yield f"To measure the loss of accuracy, train{needs}: {command}"
 
 
 def profile_table(name: str, graph_profile: Profile) -> Table:

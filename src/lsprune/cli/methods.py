@@ -1,4 +1,4 @@
-"""`lsprune methods`: the pruners, hash families and edge weights there are, with their options."""
+"""`lsprune methods`: list the pruners, hash families and edge weights, with their options."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Options that belong together as one dataclass, so that commands share them and take few parameters.
+"""Groups of options as dataclasses, so that commands can share them.
 
-A field is an option: its type an `Annotated[..., typer.Option(...)]`, its default the option's default.
+Each field is an option: its type is an `Annotated[..., typer.Option(...)]`, its default is the option's default.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each field of those of its parameters that are dataclasses.
+    """Replace each parameter that is a dataclass by one option for each of its fields.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Size:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 @with_groups
 def prune_command(
     source_file: Annotated[
-        Path, typer.Argument(metavar="IN", help="Edge list, path or URL: .npz, .parquet, .csv, .tsv, .txt (.gz, .zst).")
+        Path,
+        typer.Argument(metavar="IN", help="Edge list (path or URL): .npz, .parquet, .csv, .tsv, .txt (.gz, .zst)."),
     ],
     output_file: Annotated[
-        Path, typer.Argument(metavar="OUT", help="Where to write, path or URL; the suffix decides the format.")
+        Path, typer.Argument(metavar="OUT", help="Output (path or URL); the suffix sets the format.")
     ],
     files: EdgeFileOptions,
     pruning: PrunerOptions,
@@ -35,9 +36,9 @@ def prune_command(
     threads: Annotated[int | None, typer.Option(help="Threads (default: LSPRUNE_THREADS, else all cores).")] = None,
     as_json: Json = False,
 ) -> None:
-    """Prune the edge list IN and write what is kept to OUT.
+    """Prune the edge list IN and write the kept edges to OUT.
 
-    OUT appears whole or not at all, and is never IN.
+    OUT is written completely or not at all, and must not be IN.
 
     Example: lsprune prune edges.parquet small.parquet --features x.npy --preset auto --keep 0.5
 
@@ -90,7 +91,7 @@ def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str,
 
 
 def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, Report]:
-    """Return the mask, and a report: counts, seconds, edges per second, and what fit chose if that was left to it."""
+    """Return the mask, and a report: counts, seconds, edges per second, and what `fit` chose, if anything."""
     from lsprune.kernels import runtime
     from lsprune.measure import summary
 

@@ -1,4 +1,4 @@
-"""The options that say how to prune, the same in every command that prunes, and the pruner that they make."""
+"""Options that define a pruner, shared by every command that prunes."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class PrunerOptions:
     """Which pruner, and its options."""
 
     keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None
-    k: Annotated[int | None, typer.Option("--k", help="The most edges that a node keeps.")] = None
+    k: Annotated[int | None, typer.Option("--k", help="Maximum number of edges to keep per node.")] = None
     budget: Annotated[
         str | None,
         typer.Option(
             "--per-node",
             metavar="SPEC",
-            help="A budget for each node by itself: share=0.3 (of its edges, rounded up) or exponent=0.5 (degree to "
-            "this power); at_least=2 may follow.",
+            help="A budget per node: share=0.3 (of the node's edges, rounded up) or exponent=0.5 (its degree to this "
+            "power); add at_least=2 for a minimum, as in share=0.3,at_least=2.",
         ),
     ] = None
     pruner: Annotated[
@@ -63,12 +63,13 @@ class PrunerOptions:
         ),
     ] = None
     attributes: Annotated[
-        str | None, typer.Option(metavar="PARTS", help="Parts that are hashed: owner,edge,neighbour.")
+        str | None,
+        typer.Option(metavar="PARTS", help="What to hash: a comma-separated list of owner, edge, neighbour."),
     ] = None
     select: Annotated[
         str | None,
         typer.Option(
-            help="Selection with a hash function for each step (functions, the default) or with one for all (bottom)."
+            help="Use one hash function for each edge to keep (functions, the default) or one for all (bottom)."
         ),
     ] = None
     side: Annotated[str | None, typer.Option(help="Which end owns an edge: in (target) or out (source).")] = None

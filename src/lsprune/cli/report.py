@@ -18,7 +18,7 @@ def report_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
     as_json: Json = False,
 ) -> None:
-    """Make one HTML page of results: plots, tables, how many edges to keep. It opens from disk without a network.
+    """Make one HTML page of results: plots, tables, and how many edges to keep. It needs no network.
 
     Example: lsprune report results -o report.html
     """
@@ -38,10 +38,12 @@ def figures_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A study with results, or a .jsonl file.")],
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="Folder of the figures.")] = Path("figures"),
-    formats: Annotated[str, typer.Option("--format", metavar="LIST", help="A list of png, svg, pdf.")] = "png,svg,pdf",
+    formats: Annotated[
+        str, typer.Option("--format", metavar="LIST", help="Comma-separated formats: png, svg, pdf.")
+    ] = "png,svg,pdf",
     as_json: Json = False,
 ) -> None:
-    """Draw the figures of a study for print, one for each dataset.
+    """Draw print figures of a study, one for each dataset.
 
     Example: lsprune figures cora --format pdf --out figures
     """

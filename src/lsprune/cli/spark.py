@@ -29,28 +29,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Tables and columns of the graph, and how Spark goes through them."""
+    """Tables and columns of the graph, and how Spark processes them."""
 
     features: Annotated[
-        str | None, typer.Option(help="Nodes: a Parquet file or folder; with --bipartite the sources.")
+        str | None, typer.Option(help="Nodes: a Parquet file or folder; with --bipartite, the sources.")
     ] = None
-    source: Annotated[str, typer.Option(metavar="NAME", help="Column of the sources.")] = "source"
-    target: Annotated[str, typer.Option(metavar="NAME", help="Column of the targets.")] = "target"
+    source: Annotated[str, typer.Option(metavar="NAME", help="Column of source ids.")] = "source"
+    target: Annotated[str, typer.Option(metavar="NAME", help="Column of target ids.")] = "target"
     edge_attr: EdgeAttr = ""
     node_id: NodeId = None
     x: NodeX = ""
     bipartite: Bipartite = None
     target_features: Annotated[
-        str | None, typer.Option(help="With --bipartite: targets, a Parquet file or folder.")
+        str | None, typer.Option(help="With --bipartite: the targets, a Parquet file or folder.")
     ] = None
-    target_id: Annotated[str | None, typer.Option(metavar="NAME", help="With --bipartite: --id of the targets.")] = None
-    target_x: Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: --x of the targets.")] = ""
+    target_id: Annotated[
+        str | None, typer.Option(metavar="NAME", help="With --bipartite: the same as --id, for the targets.")
+    ] = None
+    target_x: Annotated[
+        str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")
+    ] = ""
     position: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Column that numbers the edges, for ties by position.")
+        str | None,
+        typer.Option(metavar="NAME", help="Column with the position of each edge, for pruners that use edge order."),
     ] = None
-    partitions: Annotated[int | None, typer.Option(help="Tasks of the selection (default: 2 M edges each).")] = None
+    partitions: Annotated[int | None, typer.Option(help="Number of selection tasks (default: one for 2 M edges).")] = (
+        None
+    )
     broadcast: Annotated[
-        bool | None, typer.Option("--broadcast/--shuffle", help="How nodes come to the edges (default: by size).")
+        bool | None,
+        typer.Option(
+            "--broadcast/--shuffle", help="Join nodes to edges by a broadcast or a shuffle (default: by size)."
+        ),
     ] = None
 
     verify_input: VerifyInput = False
@@ -71,13 +81,15 @@ def spark_prune_command(
     output_path: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write; it must not exist.")],
     tables: TableOptions,
     pruning: PrunerOptions,
-    master: Annotated[str | None, typer.Option(help="Where Spark runs, such as local[2] (default: as set up).")] = None,
+    master: Annotated[
+        str | None, typer.Option(help="Spark master, such as local[2] (default: from Spark's configuration).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Prune the edges in IN on Spark and write what is kept to OUT.
+    """Prune the edges in IN on Spark and write the kept edges to OUT.
 
-    On a local file system OUT appears whole or not at all. Elsewhere Spark's committer writes it, with a file _SUCCESS
-    at the end.
+    On a local file system, OUT is written completely or not at all. Elsewhere, Spark's committer writes it, with a
+    file _SUCCESS at the end.
 
     Example: lsprune spark-prune edges.parquet small.parquet --features nodes.parquet --keep 0.5
 
@@ -102,7 +114,7 @@ def spark_prune_command(
 
 
 def _local(path: str) -> Path | None:
-    """The path on this machine; None for one elsewhere."""
+    """Return the path on this machine; None for one elsewhere."""
     place, found, rest = path.partition("://")
     if not found:
         return Path(path)
@@ -112,7 +124,7 @@ def _local(path: str) -> Path | None:
 def _check_paths(output: str, *inputs: str | None) -> None:
     there = _local(output)
     if there is not None and os.path.lexists(there):
-        raise OptionError(f"{output} must not exist yet; remove it or name another folder")
+        raise OptionError(f"{output} exists already; remove it or name another folder")
     for path in inputs:
         here = None if path is None else _local(path)
         if here is not None and not here.exists():
@@ -132,7 +144,7 @@ def _verified(sealed: bool, *inputs: str | None) -> VerifiedInput:
 
 @contextmanager
 def _session(master: str | None) -> Iterator[SparkSession]:
-    """A session, which is ended if it was started here."""
+    """Yield a Spark session; stop it at the end if it was started here."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -166,7 +178,7 @@ def _write(kept: DataFrame, output: str, verified: VerifiedInput) -> None:
 
 @contextmanager
 def _plainly() -> Iterator[None]:
-    """Errors of Spark as errors of ours, in a sentence and without a Java stack trace."""
+    """Turn Spark errors into errors of lsprune, in one sentence and without a Java stack trace."""
     try:
         yield
     except Exception as error:
@@ -180,14 +192,14 @@ def _plainly() -> Iterator[None]:
 
 
 def _lacking() -> str:
-    """What to say of a worker that came after the workers were asked."""
+    """Return the message for a worker that joined after the workers were checked and lacks lsprune."""
     from lsprune.spark.workers import lacking
 
     return lacking("one of them has no module named lsprune")
 
 
 def _cause(lines: list[str]) -> str:
-    """The line that says most: the innermost cause, or what follows the name of a call into Java."""
+    """Return the most informative line: the innermost cause, or what follows the name of a call into Java."""
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     called = lines[0].startswith("An error occurred while calling") and len(lines) > 1
     return causes[-1] if causes else lines[1] if called else lines[0]
@@ -202,6 +214,6 @@ def _table(name: str, report: Report) -> Table:
     table = framed(name, "", "")
     table.add_row("edges before", f"{report['edges']:,}")
     table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
-    table.add_row("seconds in all", f"{report['seconds']:.1f}")
+    table.add_row("total seconds", f"{report['seconds']:.1f}")
     table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
     return table

@@ -23,18 +23,19 @@ class StreamOptions:
     """Whether and how to prune out of core."""
 
     stream: Annotated[
-        bool, typer.Option("--stream", help="For graphs that do not fit in memory; IN may be a folder.")
+        bool,
+        typer.Option("--stream", help="Prune from disk, for graphs that do not fit in memory; IN may be a folder."),
     ] = False
     memory: Annotated[
         str | None,
-        typer.Option(metavar="SIZE", help="Memory ceiling (default: what is available; with --stream 2GB)."),
+        typer.Option(metavar="SIZE", help="Memory limit (default: all available memory; with --stream, 2GB)."),
     ] = None
-    scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder of scratch files.")] = None
+    scratch: Annotated[Path | None, typer.Option(metavar="DIR", help="With --stream: folder for scratch files.")] = None
     resume: Annotated[bool, typer.Option("--resume", help="With --stream: continue a run that was stopped.")] = False
     map_ids: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="With --stream: number ids of any kind; write the mapping to this Parquet file."
+            metavar="FILE", help="With --stream: accept ids of any kind; write their numbering to this Parquet file."
         ),
     ] = None
 
@@ -44,10 +45,10 @@ class StreamOptions:
         return {"map_ids": self.map_ids, "memory": memory, "scratch": self.scratch, "resume": self.resume}
 
     def refuse(self) -> None:
-        """Raise OptionError for an option that means something only with --stream."""
+        """Raise OptionError for an option that needs --stream."""
         for name in ("scratch", "resume", "map_ids"):
             if getattr(self, name):
-                raise OptionError(f"--{name.replace('_', '-')} goes with --stream, which is not given")
+                raise OptionError(f"--{name.replace('_', '-')} needs --stream")
 
 
 def stream(path: Path, output: Path, pruner: Pruner, **options: Any) -> Report:
@@ -70,7 +71,7 @@ def stream_table(name: str, report: Report) -> Table:
     table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
     table.add_row("nodes", f"{report['nodes']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
-    table.add_row("seconds in all", f"{report['seconds']:.1f}")
+    table.add_row("total seconds", f"{report['seconds']:.1f}")
     for stage, seconds in report["stages"].items():
         table.add_row(f"  {stage}", f"{seconds:.1f}")
     table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
@@ -82,12 +83,12 @@ def stream_table(name: str, report: Report) -> Table:
 
 def verify_command(
     output: Annotated[
-        Path, typer.Argument(metavar="OUT", help="What `prune --stream` wrote, or `lsprune seal` sealed.")
+        Path, typer.Argument(metavar="OUT", help="An output of `prune --stream`, or a sealed file or folder.")
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="Compare sizes and row counts only, no SHA-256.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Compare only sizes and row counts, not SHA-256.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Compare an output of `lsprune prune --stream`, or a sealed file, with its manifest.
+    """Check an output of `lsprune prune --stream`, or a sealed file, against its manifest.
 
     Example: lsprune verify small.parquet
     """
@@ -97,7 +98,7 @@ def verify_command(
         from lsprune.files.seals import SEALED
 
         if url_of(output) is None:
-            output.stat()  # a missing output is the system's error
+            output.stat()  # raises FileNotFoundError if it is missing
         result = verify(output, deep=not quick)
         for problem in result.problems:
             say("error", problem)
@@ -111,15 +112,15 @@ def verify_command(
         if result.ok or as_json:
             show(report, as_json, lambda: _verified(output, report))
         if manifest is not None and not result.ok:
-            raise FormatError(f"{output} is not what its manifest says; write it again, or take a good copy")
+            raise FormatError(f"{output} does not match its manifest; write it again, or restore a good copy")
         if not result.ok:
             raise typer.Exit(1)
 
 
 def _verified(output: Path, report: Report) -> str:
     if report["sealed"]:
-        return f"{output}: {report['files']} file(s), as they were sealed"
-    return f"{output}: {report['files']} file(s), {report['kept']:,} of {report['edges']:,} edges, as the manifest says"
+        return f"{output}: {report['files']} file(s), unchanged since they were sealed"
+    return f"{output}: {report['files']} file(s), {report['kept']:,} of {report['edges']:,} edges; matches the manifest"
 
 
 def _report(result: Streamed) -> Report:

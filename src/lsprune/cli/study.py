@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ALL = "all"  # every study that comes with lsprune
 study_app = typer.Typer(
     cls=Group,
-    help="""Run the paper's experiments and your own. The same command goes on after a stop.
+    help="""Run the paper's experiments and your own. Rerun the same command after an interruption.
 
     Example: lsprune study list
     """,
@@ -37,35 +37,29 @@ Out = Annotated[Path, typer.Option("--out", help="Folder of the results.")]
 StudyName = Annotated[str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, or a .toml file.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 TimeLimit = Annotated[
-    str | None, typer.Option(metavar="TIME", help="Begin nothing that would not end within this time: 90s, 9m or 2h.")
+    str | None, typer.Option(metavar="TIME", help="Start no run that would not finish within this time: 90s, 9m or 2h.")
 ]
-Smoke = Annotated[bool, typer.Option("--smoke", help="Two epochs of one seed and one budget, to see that it works.")]
+Smoke = Annotated[bool, typer.Option("--smoke", help="Quick check: two epochs, one seed, one budget.")]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a study that a command is about; by default the whole study."""
+    """The part of a study to use; the whole study by default."""
 
     seeds: Annotated[int | None, typer.Option(min=1, help="Number of seeds (default: the study's).")] = None
-    k: Annotated[
-        str, typer.Option("--k", metavar="LIST", help="Only these k, a comma-separated list, and no shares.")
-    ] = ""
+    k: Annotated[str, typer.Option("--k", metavar="LIST", help="Only these k, comma-separated, and no shares.")] = ""
     shares: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these shares of the study, a comma-separated list, and no k.")
+        str, typer.Option(metavar="LIST", help="Only these shares of the study, comma-separated, and no k.")
     ] = ""
     methods: Annotated[
         str,
-        typer.Option(metavar="LIST", help="Only these methods, a comma-separated list; names with commas in brackets."),
+        typer.Option(metavar="LIST", help="Only these methods, comma-separated; put names with commas in brackets."),
     ] = ""
     datasets: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these datasets of the study, a comma-separated list.")
+        str, typer.Option(metavar="LIST", help="Only these datasets of the study, comma-separated.")
     ] = ""
-    models: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these models of the study, a comma-separated list.")
-    ] = ""
-    targets: Annotated[
-        str, typer.Option(metavar="LIST", help="Only these regression targets, a comma-separated list.")
-    ] = ""
+    models: Annotated[str, typer.Option(metavar="LIST", help="Only these models of the study, comma-separated.")] = ""
+    targets: Annotated[str, typer.Option(metavar="LIST", help="Only these regression targets, comma-separated.")] = ""
     epochs: Annotated[int | None, typer.Option(min=1, help="Epochs (default: the study's).")] = None
     smoke: Smoke = False
 
@@ -91,10 +85,14 @@ class Selection:
 
 @dataclass(frozen=True)
 class Loggers:
-    """Where else every epoch goes."""
+    """Additional loggers of every epoch."""
 
-    tensorboard: Annotated[Path | None, typer.Option(help="Write every epoch to TensorBoard files here.")] = None
-    wandb: Annotated[str | None, typer.Option(metavar="PROJECT", help="Log to this Weights & Biases project.")] = None
+    tensorboard: Annotated[Path | None, typer.Option(help="Log every epoch to TensorBoard files in this folder.")] = (
+        None
+    )
+    wandb: Annotated[
+        str | None, typer.Option(metavar="PROJECT", help="Log every epoch to this Weights & Biases project.")
+    ] = None
 
 
 @study_app.command("list", cls=Command)
@@ -115,7 +113,10 @@ def study_list(as_json: Json = False) -> None:
 @with_groups
 def study_run(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A study of `lsprune study list`, a .toml file, or all of them: all.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="A study of `lsprune study list`, a .toml file, or all (every study in the list)."
+        ),
     ],
     selection: Selection,
     loggers: Loggers,
@@ -126,7 +127,7 @@ def study_run(
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel runs, each in its own process.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Do the runs of a study that are missing; start it again to go on.
+    """Do the missing runs of a study; after an interruption, start it again to continue.
 
     Example: lsprune study run cora --seeds 5 --budget 9m --device cuda
     """
@@ -136,7 +137,7 @@ def study_run(
 
         end = None if budget is None else time.monotonic() + parse_seconds(budget)
         if jobs > 1 and (loggers.tensorboard or loggers.wandb):
-            raise OptionError("jobs must be 1 with tensorboard or wandb, which follow one run at a time")
+            raise OptionError("jobs must be 1 with tensorboard or wandb, which log one run at a time")
         reports: list[Report] = []
         for study_name in study_files.names() if name == ALL else [name]:
             study, results = selection.read(study_name, out)
@@ -160,7 +161,7 @@ def study_run(
 @study_app.command("status", cls=Command)
 @with_groups
 def study_status(name: StudyName, selection: Selection, out: Out = Path("results"), as_json: Json = False) -> None:
-    """Say how many runs of a study are done.
+    """Print how many runs of a study are done.
 
     Example: lsprune study status cora --seeds 5
     """
@@ -175,12 +176,12 @@ def study_status(name: StudyName, selection: Selection, out: Out = Path("results
 @study_app.command("page", cls=Command)
 def study_page(
     results: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="Folder of the pages (results.md is the summary) and figures.")] = Path(
+    out: Annotated[Path, typer.Option(help="Folder for the pages (results.md is the summary) and figures.")] = Path(
         "docs"
     ),
     as_json: Json = False,
 ) -> None:
-    """Make pages from all results: a summary, the tables and figures behind it, acceleration, and the paper's figures.
+    """Make pages of all results: a summary, its tables and figures, acceleration, and the paper's figures.
 
     Example: lsprune study page --results results --out docs
     """
@@ -227,7 +228,7 @@ def parse_seconds(text: str) -> float:
 
 
 def split_methods(text: str) -> list[str]:
-    """Return the entries of a comma-separated list of methods; those in brackets may contain commas.
+    """Split a comma-separated list of methods; entries in brackets may contain commas.
 
     >>> split_methods("random, (lsp:hash=signs,weights=degree)")
     ['random', '(lsp:hash=signs,weights=degree)']
@@ -252,21 +253,21 @@ def _tell_record(run: Run, record: Mapping[str, Any]) -> None:
 
 
 def summary_text(reports: Sequence[Report]) -> str:
-    """Return a line that says what came of all studies.
+    """Return a line that counts the runs of all studies.
 
     >>> summary_text([{"study": "a", "total": 2, "done": 2, "skipped": {}}])
     '1 study: 2 of 2 runs'
     """
     done, total = (sum(report[name] for report in reports) for name in ("done", "total"))
     datasets = dict.fromkeys(dataset for report in reports for dataset in report["skipped"])
-    skipped = f"; datasets that were skipped: {', '.join(datasets)}" if datasets else ""
+    skipped = f"; skipped datasets: {', '.join(datasets)}" if datasets else ""
     return f"{len(reports)} {'study' if len(reports) == 1 else 'studies'}: {done} of {total} runs{skipped}"
 
 
 def status_text(report: Report) -> str:
     """Return a line that says how many runs of a study are done."""
     missing = report["total"] - report["done"]
-    rest = "complete" if not missing else f"{missing} to do; the same command goes on"
+    rest = "complete" if not missing else f"{missing} to do; run the same command again to continue"
     if report["skipped"]:
         (_, reason), *others = report["skipped"].items()
         more = f" (and also without {', '.join(name for name, _ in others)})" if others else ""

@@ -1,4 +1,4 @@
-"""What `lsprune inspect`, `choose` and `compare` share: the options that describe the files of a user's graph."""
+"""Options that describe the files of a user's graph, shared by `lsprune inspect`, `choose` and `compare`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 GraphFile = Annotated[Path, typer.Argument(metavar="GRAPH", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")]
 Shares = Annotated[
-    str, typer.Option(metavar="LIST", help="Shares of the edges to keep, in (0, 1], a comma-separated list.")
+    str, typer.Option(metavar="LIST", help="Shares of the edges to keep: comma-separated numbers in (0, 1].")
 ]
 
 
@@ -34,16 +34,17 @@ class UserGraphOptions:
     node_id: NodeId = None
     x: NodeX = ""
     labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Labels, if neither in GRAPH nor in the file of features.")
+        Path | None,
+        typer.Option(metavar="FILE", help="File of labels, if they are neither in GRAPH nor in the features file."),
     ] = None
     label: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Array or column of the labels (default: y, if it is there).")
+        str | None, typer.Option(metavar="NAME", help="Array or column of the labels (default: y, if it exists).")
     ] = None
     edge_attr: EdgeAttr = ""
     source: Source = None
     target: Target = None
     memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Memory that the files may take (default: what is available).")
+        str | None, typer.Option(metavar="SIZE", help="Memory limit for the files (default: all available memory).")
     ] = None
 
     verify_input: VerifyInput = False
@@ -62,25 +63,26 @@ class UserGraphOptions:
 
 @dataclass(frozen=True)
 class LabelOptions:
-    """What the labels are, and which of them may be looked at."""
+    """What the labels are, and how nodes are split."""
 
     task: Annotated[
         str | None,
         typer.Option(
-            help="node-classification, multi-label (0 and 1 of shape [N, labels]) or node-regression "
-            "(default: as type and shape of the labels say)."
+            help="node-classification, multi-label (0 and 1, shape [N, labels]) or node-regression "
+            "(default: inferred from the labels)."
         ),
     ] = None
     split: Annotated[
         str,
         typer.Option(
             metavar="NAMES",
-            help="Three masks, or a column of train, val, test (default: train_mask, val_mask, test_mask); of masks "
-            "with several splits, [N, splits], the number of one.",
+            help="Three masks, or one column with the values train, val and test (default: train_mask, val_mask, "
+            "test_mask). If masks hold several splits, shape [N, splits]: the number of the split to use.",
         ),
     ] = ""
     split_seed: Annotated[
-        int | None, typer.Option(min=0, help="A random split, 60/20/20, instead of masks (default without masks: 0).")
+        int | None,
+        typer.Option(min=0, help="Seed of a random 60/20/20 split, used instead of masks (default without masks: 0)."),
     ] = None
 
     def keywords(self) -> dict[str, Any]:
@@ -92,7 +94,7 @@ class LabelOptions:
 
 
 def command_words(files: UserGraphFiles) -> str:
-    """Return the graph and the options that describe it, as one types them."""
+    """Return the graph and its options as words of a command line."""
     words = [str(files.graph)]
     for name in ("features", "id", "labels", "label", "source", "target", "memory"):
         value = getattr(files, name)
@@ -104,7 +106,7 @@ def command_words(files: UserGraphFiles) -> str:
 
 
 def parse_shares(text: str) -> list[float]:
-    """Return the numbers of a comma-separated list, at least one; raise OptionError if one is not in (0, 1].
+    """Parse comma-separated numbers; raise OptionError if there are none or one is not in (0, 1].
 
     >>> parse_shares("0.1, 0.25")
     [0.1, 0.25]
