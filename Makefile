@@ -32,8 +32,8 @@ test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, 
 	PYTHONPATH=src $(firstword $(wildcard $(BIN)/python) python3) -m pytest tests/gpu tests/kernels/gpu -W ignore::DeprecationWarning
 
 soak: $(VENV)/dev  ## try what docs/promises.md promises on generated cases for an hour (MINUTES=60) and print a table
-	PYTHONPATH=tests/helpers $(BIN)/python -W ignore -m soak --minutes $(MINUTES) --jobs 2 --out results/soak.json
-	$(BIN)/python docs/make_promises.py
+	PYTHONPATH=tests/helpers $(BIN)/python -W ignore -m soak --minutes $(MINUTES) --jobs 2 --out results/soak.json; \
+	  failed=$$?; $(BIN)/python docs/make_promises.py; exit $$failed
 
 same-bits-environments: $(VENV)/dev  ## masks of CASES=1000 cases in Python 3.11 to 3.13 with the lowest and newest packages; those found here
 	$(BIN)/python -W ignore -m soak.environments --build --cases $(CASES)

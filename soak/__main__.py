@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--checks", default=",".join(CHECKS), help="comma-separated names (default: all)")
-    parser.add_argument("--out", type=Path, help="write what was tried to this file, as JSON")
+    parser.add_argument("--out", type=Path, help="write what was tried to this file; others of its checks stay")
     options = parser.parse_args()
     names = options.checks.split(",")
     if unknown := [name for name in names if name not in CHECKS]:
@@ -32,7 +33,8 @@ def main() -> int:
     checks = [CHECKS[name] for name in names]
     print(table(checks, tallies))
     if options.out is not None:
-        options.out.write_text(record(checks, tallies, _versions()), encoding="utf8")
+        earlier = json.loads(options.out.read_text(encoding="utf8")) if options.out.exists() else None
+        options.out.write_text(record(checks, tallies, _versions(), earlier), encoding="utf8")
     return int(any(tally.failures for tally in tallies.values()))
 
 

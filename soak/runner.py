@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from soak.check import CannotRun, Check
 
@@ -141,15 +142,18 @@ def table(checks: Iterable[Check], tallies: dict[str, Tally]) -> str:
     return "\n".join([*lines, *failures])
 
 
-def record(checks: Iterable[Check], tallies: dict[str, Tally], versions: dict[str, str]) -> str:
-    """Return what was tried as JSON, for `docs/make_promises.py`."""
+def record(
+    checks: Iterable[Check], tallies: dict[str, Tally], versions: dict[str, str], earlier: dict[str, Any] | None = None
+) -> str:
+    """Return what was tried as JSON, for `docs/make_promises.py`; other checks stay as an earlier record has them."""
+    today = time.strftime("%Y-%m-%d")
     about = {"python": sys.version.split()[0], **versions}
-    counted = {
-        check.name: {
-            "promise": check.promise, "about": check.about, "cases": tallies[check.name].cases,
-            "comparisons": tallies[check.name].comparisons, "failures": tallies[check.name].failures,
-            "seconds": round(tallies[check.name].seconds), "cannot_run": tallies[check.name].cannot_run,
-        }
-        for check in checks
-    }  # fmt: skip
-    return json.dumps({"date": time.strftime("%Y-%m-%d"), "versions": about, "checks": counted}, indent=1) + "\n"
+    counted = dict(earlier["checks"]) if earlier else {}
+    for check in checks:
+        tally = tallies[check.name]
+        counted[check.name] = {
+            "promise": check.promise, "about": check.about, "date": today, "cases": tally.cases,
+            "comparisons": tally.comparisons, "failures": tally.failures, "seconds": round(tally.seconds),
+            "cannot_run": tally.cannot_run,
+        }  # fmt: skip
+    return json.dumps({"date": today, "versions": about, "checks": counted}, indent=1) + "\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from soak.check import CannotRun, Check, expect
+from soak.check import Broken, CannotRun, Check, expect
 from soak.checks import CHECKS
+from soak.checks.isolation import run_watched, start_process
 from soak.runner import Plan, Tally, record, run_plan, table, try_case
 
 
@@ -40,6 +41,17 @@ def test_failures_are_counted_with_the_number_of_their_case():
     shown = table([ODD], {"odd": tally})
     assert "odd: case 11: Broken: 11 is odd" in shown
     assert json.loads(record([ODD], {"odd": tally}, {}))["checks"]["odd"]["failures"] == 2
+
+
+def test_a_record_keeps_the_checks_that_were_not_run_again():
+    earlier = {"checks": {"odd": {"cases": 1}, "other": {"cases": 9}}}
+    checks = json.loads(record([ODD], {"odd": Tally(cases=2)}, {}, earlier))["checks"]
+    assert (checks["odd"]["cases"], checks["other"]["cases"]) == (2, 9)
+
+
+def test_a_process_that_is_started_while_it_is_watched_for_is_a_failure(tmp_path):
+    with pytest.raises(Broken, match=r"subprocess\.Popen"):
+        run_watched(start_process, tmp_path)
 
 
 def test_processes_share_the_cases():

@@ -11,8 +11,12 @@ import numpy as np
 
 from lsprune import LSP, Graph, LocalRandom, Random, prune
 from lsprune.errors import LspruneError
+from lsprune.files import read_edges, write_edges
+from lsprune.outofcore import prune_stream
 from soak.cases import random_graph, random_pruner
 from soak.check import Check, expect
+from soak.checks.same_files import FORMATS, graph_for, streams, write_graph
+from soak.varied_cases import case_on, varied_pruner
 
 
 def _bytes(graph: Graph) -> list[bytes]:
@@ -78,6 +82,33 @@ def objects_unchanged(number: int, folder: Path) -> int:
     return len(objects)
 
 
+def files_unchanged(number: int, folder: Path) -> int:
+    """Prune a file streamed and in memory; compare the bytes and times of its folder, which gets no other file."""
+    rng = np.random.default_rng([4, number])
+    suffix = FORMATS[number % len(FORMATS)]
+    graph = graph_for(rng, suffix)
+    pruner = case_on(graph, lambda: varied_pruner(rng, graph), accepts=lambda pruner: streams(pruner, graph)).pruner
+    inputs, outputs = folder / "in", folder / "out"
+    inputs.mkdir()
+    outputs.mkdir()
+    path = inputs / f"edges{suffix}"
+    options = write_graph(path, graph)
+    before = _files(inputs)
+    prune_stream(path, outputs / f"streamed{suffix}", pruner, memory="6GB", threads=1, **options)
+    expect(_files(inputs) == before, f"{suffix} streamed: {pruner} changed the folder of the input")
+    if suffix == ".npy":  # only read as a stream
+        return len(before)
+    edges = read_edges(path, **options)
+    write_edges(outputs / f"pruned{suffix}", edges, pruner.mask(edges.graph, threads=1))
+    expect(_files(inputs) == before, f"{suffix} in memory: {pruner} changed the folder of the input")
+    return 2 * len(before)
+
+
+def _files(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the content and the time of change of each file in a folder."""
+    return {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in sorted(folder.iterdir())}
+
+
 def exact_keep(number: int, folder: Path) -> int:
     """Compare the number of edges kept with floor(keep * E + 0.5), and the masks of two shares."""
     rng = np.random.default_rng([2, number])
@@ -103,6 +134,11 @@ CHECKS = (
     Check(
         name="objects-unchanged", promise="Input unchanged", about="objects of five libraries, all content compared",
         run_case=objects_unchanged, share=0.5, quick_cases=30,
+    ),
+    Check(
+        name="files-unchanged", promise="Input unchanged",
+        about="files of five formats, streamed and in memory: bytes and times of their folder compared",
+        run_case=files_unchanged, share=0.5, quick_cases=10,
     ),
     Check(
         name="exact-keep", promise="Exact keep", about="two shares: counted, and one within the other",

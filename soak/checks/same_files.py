@@ -41,7 +41,7 @@ def _small_batches(rows: int) -> Iterator[None]:
             setattr(module, name, value)
 
 
-def _graph(rng: np.random.Generator, suffix: str) -> Graph:
+def graph_for(rng: np.random.Generator, suffix: str) -> Graph:
     """Return a graph that a file of this format can hold."""
     graph = random_graph(rng)
     if suffix == ".npy":  # ends alone
@@ -52,7 +52,7 @@ def _graph(rng: np.random.Generator, suffix: str) -> Graph:
     return graph
 
 
-def _write(path: Path, graph: Graph) -> dict[str, Any]:
+def write_graph(path: Path, graph: Graph) -> dict[str, Any]:
     """Write the edges, with their numbers where there is room; return the options that read them."""
     options: dict[str, Any] = {"num_nodes": graph.num_nodes}
     if graph.x is not None:
@@ -97,7 +97,7 @@ def _kept(path: Path) -> list[Any]:
     return list(csv.read_csv(path, parse_options=parsed)["number"].to_pylist())
 
 
-def _streams(pruner: Pruner, graph: Graph) -> bool:
+def streams(pruner: Pruner, graph: Graph) -> bool:
     """Whether the pruner takes this graph from a file: attributes must be there even if nothing is to be chosen."""
     bare = graph.x is None and graph.edge_attr is None
     lacks = bare and isinstance(pruner, LSP) and pruner.family.needs_attributes
@@ -108,14 +108,14 @@ def files(number: int, folder: Path) -> int:
     """Compare a streamed file, and the file read into memory, with the reference."""
     rng = np.random.default_rng([32, number])
     suffix = FORMATS[number % len(FORMATS)]
-    graph = _graph(rng, suffix)
-    case = case_on(graph, lambda: varied_pruner(rng, graph), accepts=lambda pruner: _streams(pruner, graph))
+    graph = graph_for(rng, suffix)
+    case = case_on(graph, lambda: varied_pruner(rng, graph), accepts=lambda pruner: streams(pruner, graph))
     if rng.random() < 0.5:  # one pass, if the budget is k
         order = np.argsort(oriented(case.pruner.side, *graph.ends())[0], kind="stable")
         graph = reordered(graph, order)
         case = case_on(graph, lambda: case.pruner)
     path, out = folder / f"in{suffix}", folder / f"out{suffix}"
-    options = _write(path, graph)
+    options = write_graph(path, graph)
     with _small_batches(int(rng.choice([4, 16, 64]))):
         prune_stream(path, out, case.pruner, memory="6GB", threads=1 + number % 2, **options)
     numbers = np.flatnonzero(case.mask)
