@@ -16,7 +16,7 @@ SOAK = ROOT / "results" / "soak.json"
 
 
 class Promise(NamedTuple):
-    """A promise: what it says, where it ends, and the tests that hold it (`tests/file.py::test`)."""
+    """A promise: its text, its limits, and its tests (`tests/file.py::test`)."""
 
     name: str
     says: str
@@ -29,9 +29,9 @@ PROMISES = (
         "Same bits",
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
-        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the one given first "
-        "goes first, and what is left decides later choices. Scores that are floats (effective resistance, what labels "
-        "teach) are promised on one machine only; a saved fit takes them elsewhere.",
+        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the first one "
+        "in the input is selected first, which affects later selections. Float scores (effective resistance, label "
+        "weights) are promised on one machine only; to use them elsewhere, save the fitted pruner.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
             "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
@@ -49,7 +49,7 @@ PROMISES = (
     Promise(
         "Stable masks",
         "A mask of a released version never changes in a later one, unless the changelog lists it as breaking.",
-        "Saved fits keep their masks even then. What has changed since 0.1.0, and why, is in "
+        "Saved pruners keep their masks even then. Changes since 0.1.0, and the reasons, are in "
         "`tests/released_masks/changed.json`.",
         (
             "tests/test_reproducible.py::test_masks_never_change",
@@ -63,8 +63,8 @@ PROMISES = (
     ),
     Promise(
         "Exact keep",
-        "`keep=0.3` keeps floor(0.3 · E + 0.5) edges, to the edge, and a larger share keeps all that a smaller one "
-        "keeps.",
+        "`keep=0.3` keeps exactly floor(0.3 · E + 0.5) edges, and a larger share keeps all edges that a smaller "
+        "one keeps.",
         'Self-loops are kept on top by default (`self_loops="free"`). With `symmetric=`, whole pairs are counted.',
         (
             "tests/pruners/test_contract.py::test_keep_is_met_to_the_edge",
@@ -74,7 +74,7 @@ PROMISES = (
     ),
     Promise(
         "Input unchanged",
-        "Nothing that you pass in is changed: objects, arrays and files.",
+        "lsprune does not change its inputs: objects, arrays and files.",
         "",
         (
             "tests/device/test_pruning.py::test_the_input_is_not_changed",
@@ -83,9 +83,9 @@ PROMISES = (
     ),
     Promise(
         "Whole or absent",
-        "An output file or folder appears whole or not at all, in spite of errors, Ctrl-C, kills and full disks.",
-        "A disk that loses what it has confirmed is beyond us. In a store of objects (`s3://…`) each object is "
-        "whole or absent; a folder is complete when its manifest is there.",
+        "An output file or folder is written completely or not at all, despite errors, Ctrl-C, kills and full disks.",
+        "lsprune cannot protect against a disk that loses confirmed writes. In an object store (`s3://…`), each object "
+        "is complete or absent; a folder is complete when its manifest exists.",
         (
             "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
             "tests/files/test_atomic_write.py::test_error_leaves_the_old_file_and_no_other",
@@ -104,11 +104,11 @@ PROMISES = (
     ),
     Promise(
         "Resume",
-        "`--resume` goes on after a kill, SIGTERM or a full disk, with the bytes of an undisturbed run. What was "
-        "damaged in between is made again or refused; a changed input is never mixed with what it was. A study goes "
-        "on with the runs that are missing, each once. No processes and no files are left.",
+        "`--resume` continues after a kill, SIGTERM or a full disk, and writes the same bytes as an uninterrupted run. "
+        "Files damaged in between are computed again or refused; old and changed input are never mixed. A study "
+        "continues with the missing runs, each once. No processes and no temporary files remain.",
         "The work folder must be the same. Between a kill and `--resume`, a complete output counts as complete even if "
-        "its input was changed and its size and time set back.",
+        "its input was changed and its size and time restored.",
         (
             "tests/outofcore/test_resume.py::test_a_damaged_file_is_made_again_or_refused",
             "tests/outofcore/test_resume.py::test_an_input_that_was_changed_in_between_is_refused",
@@ -123,9 +123,9 @@ PROMISES = (
     ),
     Promise(
         "Memory ceiling",
-        "`--stream --memory 1GB` stays below that, or says before it begins how much is needed. A file that declares "
-        "more than there is memory is refused before it is read.",
-        "Pages that the operating system caches of files are not counted.",
+        "`--stream --memory 1GB` stays below that, or says before it starts how much it needs. A file that declares "
+        "more data than fits in memory is refused before it is read.",
+        "The file cache of the operating system is not counted.",
         (
             "tests/outofcore/test_memory_ceiling.py::test_a_run_stays_below_its_ceiling",
             "tests/outofcore/test_memory_ceiling.py::test_a_ceiling_says_the_least_that_would_do_and_that_does",
@@ -136,9 +136,9 @@ PROMISES = (
         "Damaged input is refused",
         "A damaged file gives one clear error, or the same output as before. Formats with checksums never give a wrong "
         "output, and sealed files never do with `--verify-input`.",
-        "Formats without checksums ([which these are](scale.md#damaged-files)) cannot tell: seal such files with "
-        "`lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the process "
-        "on a hostile Parquet file; version 26, which the tests use, did not.",
+        "Formats without checksums ([which these are](scale.md#damaged-files)) cannot detect damage: seal such files "
+        "with `lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the "
+        "process on a hostile Parquet file; version 26, which the tests use, did not.",
         (
             "tests/cli/test_user_graph_options.py::test_input_is_verified",
             "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
@@ -150,8 +150,8 @@ PROMISES = (
     ),
     Promise(
         "No code from input files",
-        "Nothing in a file that you read is run: no pickles, no expressions.",
-        "Plugins that you install are code, and are loaded. Datasets of studies are read by PyG, and some are pickles. "
+        "Reading a file never executes its content: no pickles, no expressions.",
+        "Installed plugins are code, and are loaded. PyG reads the datasets of studies, and some are pickles. "
         "numba loads its compiled kernels from its own folder.",
         (
             "tests/files/test_npy.py::test_pickles_are_refused_and_never_run",
@@ -162,8 +162,8 @@ PROMISES = (
     Promise(
         "No network",
         "Pruning opens no connection and starts no process. Reports and documentation load nothing from elsewhere.",
-        "URLs that you give (`s3://…`) are fetched and uploaded. Datasets of studies that are not at hand are "
-        "downloaded by PyG, and Spark talks to its own cluster.",
+        "URLs that you give (`s3://…`) are fetched and uploaded. PyG downloads datasets of studies that are not "
+        "available locally, and Spark connects to its own cluster.",
         (
             "tests/test_isolation.py::test_pruning_objects_and_files_needs_no_network_and_starts_no_process",
             "tests/test_isolation.py::test_what_is_looked_for_would_be_seen",
@@ -177,9 +177,9 @@ INTRO = """\
 
 Made by `docs/make_promises.py`: edit the promises there.
 
-What lsprune promises, the tests that hold each promise, and how many generated cases the last long run tried. `make
-soak` tries cases for an hour and prints this table; `make test` tries a few of them. A case has a number, and
-`python -m soak --checks NAME --first NUMBER --cases 1` runs one again.
+This page lists the promises of lsprune, the tests of each promise, and the number of generated cases in the last long
+run. `make soak` runs cases for an hour and prints this table; `make test` runs a few. To repeat a case by its number:
+`python -m soak --checks NAME --first NUMBER --cases 1`.
 """
 
 
@@ -211,7 +211,7 @@ def page() -> str:
 
 def _section(promise: Promise, soak: dict[str, Any]) -> list[str]:
     lines = [f"## {promise.name}", "", promise.says, ""]
-    lines += [f"*Where it ends:* {promise.ends}", ""] if promise.ends else []
+    lines += [f"*Limits:* {promise.ends}", ""] if promise.ends else []
     lines += ["Tests:", "", *(f"- `{test}`" for test in promise.tests), ""]
     checks = {name: check for name, check in soak["checks"].items() if check["promise"] == promise.name}
     if checks:

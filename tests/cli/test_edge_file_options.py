@@ -25,5 +25,5 @@ def test_numbers_of_nodes_are_a_pair_where_there_are_two_kinds():
     assert EdgeFileOptions(num_nodes=5).keywords()["num_nodes"] == 5
     assert EdgeFileOptions(num_nodes=5, bipartite=True).keywords()["num_nodes"] == (5, None)
     assert EdgeFileOptions(bipartite=True).keywords()["num_nodes"] is None
-    with pytest.raises(OptionError, match="--num-targets goes with --bipartite"):
+    with pytest.raises(OptionError, match="--num-targets needs --bipartite"):
         EdgeFileOptions(num_targets=5).keywords()

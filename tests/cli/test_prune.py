@@ -349,7 +349,7 @@ def test_two_kinds_of_nodes(folder: Path, stream: tuple[str, ...]) -> None:
     for option in (("--num-targets", 3), ("--target-features", folder / "x.npy")):
         bad = run(*command, "--k", 2, *option, *stream)
         assert bad.exit_code == 1
-        assert "goes with --bipartite" in bad.stderr
+        assert "needs --bipartite" in bad.stderr
 
 
 @pytest.mark.parametrize("stream", [(), ("--stream", "--memory", "3GB")])

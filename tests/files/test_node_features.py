@@ -126,7 +126,7 @@ def test_the_caller_names_ids_and_features(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        ([0, 1, 2, 2], "ids of nodes must be there once each, got 2 2 times"),
+        ([0, 1, 2, 2], "ids of nodes must be unique, got 2 2 times"),
         ([0, 1, None, 3], "column 'id', row 2: a value is missing"),
         ([0, 1, 2, -3], "column 'id', row 3: ids must be >= 0, got -3"),
         ([0.0, 1.0, 2.0, 3.0], "column 'id' must be integers, got double"),

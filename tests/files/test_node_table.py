@@ -58,7 +58,7 @@ def test_rows_stand_where_their_ids_say(ids: list[int]) -> None:
 
 
 def test_ids_that_name_a_node_twice_or_are_far_away() -> None:
-    with pytest.raises(GraphError, match="ids of nodes must be there once each, got 3 2 times"):
+    with pytest.raises(GraphError, match="ids of nodes must be unique, got 3 2 times"):
         place_rows(np.ones(3), np.array([3, 1, 3]), "id", FILE)
     with pytest.raises(FormatError, match="id 10000000000 is far beyond the 1 rows"):
         place_rows(np.ones(1), np.array([10**10]), "id", FILE)

@@ -214,7 +214,7 @@ def test_labels_in_a_separate_file_are_joined_by_its_ids(tmp_path: Path) -> None
 def test_ids_that_do_not_name_every_node_once_are_refused(tmp_path: Path) -> None:
     for ids, message in (
         (np.arange(NODES) + 1, "must name each of the nodes 0 to 59 once, got 60 and no 0"),
-        (np.arange(NODES) // 2, "ids of nodes must be there once each, got 0 2 times"),
+        (np.arange(NODES) // 2, "ids of nodes must be unique, got 0 2 times"),
         (np.arange(NODES) - 1, "ids must be >= 0, got -1"), (np.arange(NODES) / 2, "'id' must be integers, got double"),
     ):  # fmt: skip
         edges, nodes = tables(tmp_path, id=ids)

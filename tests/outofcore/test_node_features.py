@@ -138,8 +138,8 @@ def test_ids_of_any_integer_type_are_joined(tmp_path: Path, scratch: Path, kind:
 @pytest.mark.parametrize(
     ("ids", "said"),
     [
-        ([0, 1, 2, 2], "ids of nodes must be there once each, got 2 2 times"),
-        ([3, 0, 1, 3], "ids of nodes must be there once each, got 3 2 times"),
+        ([0, 1, 2, 2], "ids of nodes must be unique, got 2 2 times"),
+        ([3, 0, 1, 3], "ids of nodes must be unique, got 3 2 times"),
         ([0, 1, None, 3], r"column 'id', row 2 \(row group 0\): a value is missing"),
         ([0, 1, 2, -3], "column 'id', row 3 .*: ids must be >= 0, got -3"),
         ([0.0, 1.0, 2.0, 3.0], "column 'id' must be integers, got double"),

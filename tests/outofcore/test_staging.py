@@ -105,7 +105,7 @@ def test_a_failed_upload_is_resumed_without_fetching_again(store, folder):
         prune_stream(*arguments, resume=True)
     assert not [name for name in _objects(store, "out") if name.endswith(".parquet")]
     assert _here() == ["out.lsprune-copies"]
-    with pytest.raises(OptionError, match="is left from a run that was stopped; go on with it by --resume"):
+    with pytest.raises(OptionError, match="is left from an interrupted run; continue it with --resume"):
         prune_stream(*arguments)
     store.refuse, store.requests[:] = "", []
     prune_stream(*arguments, resume=True)

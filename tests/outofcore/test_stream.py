@@ -481,7 +481,7 @@ def test_two_kinds_of_nodes_refuse_what_needs_one(tmp_path):
     for more, pruner, said in (
         ({}, LSP(k=2, symmetric="union"), "symmetric must be None for a relation between two node types"),
         ({"num_nodes": 40}, LSP(k=2), r"num_nodes must be a pair \(--num-nodes and --num-targets\)"),
-        ({"bipartite": None}, LSP(k=2), r"target_features \(--target-features\) goes with --bipartite"),
+        ({"bipartite": None}, LSP(k=2), r"target_features \(--target-features\) needs --bipartite"),
         ({"features": None, "id": "user"}, LSP(k=2), r"id \(--id\) must come with features"),
     ):
         with pytest.raises(OptionError, match=said):

@@ -400,7 +400,7 @@ def test_graphs_of_objects(library):
 def test_an_attribute_that_some_edges_lack_is_named():
     networkx = pytest.importorskip("networkx")
     graph = networkx.DiGraph([(0, 1, {"time": 3}), (1, 2)])
-    with pytest.raises(GraphError, match="attribute 'time' must be there for all 2 items, got 1"):
+    with pytest.raises(GraphError, match="attribute 'time' must be set for all 2 items, got 1"):
         prune(graph, Timed(pruner=ALL, until=3))
 
 

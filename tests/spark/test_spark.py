@@ -283,7 +283,7 @@ def test_two_kinds_of_nodes_as_in_memory(session, pruner, kept_by):
         assert fit_spark(edges, sources, pruner, **options) == pruner.fit(whole)
         with pytest.raises(GraphError, match=r"among the nodes, in \[0, 15\), got 59"):
             prune_spark(edges, sources, pruner, **{**options, "source": "item", "target": "user"})
-        with pytest.raises(OptionError, match=r"targets \(--targets\) goes with --bipartite"):
+        with pytest.raises(OptionError, match=r"targets \(--targets\) needs --bipartite"):
             prune_spark(edges, sources, pruner, **{**options, "bipartite": None})
 
 
@@ -308,7 +308,7 @@ def test_command_line(session, tables, graph, tmp_path):
     assert again.exit_code == 1
     assert again.stderr.startswith("error: ") and "exists already" in again.stderr
     wrongs = [(["--source", "s"], "one column 's'"), (["--hash", "structure"], "the edges around a neighbour")]
-    wrongs += [(["--id", "key"], "one column 'key'"), (["--target-id", "key"], "--target-id) goes with --bipartite")]
+    wrongs += [(["--id", "key"], "one column 'key'"), (["--target-id", "key"], "--target-id) needs --bipartite")]
     for wrong, message in wrongs:
         bad = CliRunner().invoke(app, [*command[:2], str(tmp_path / "other"), *command[3:], *wrong])
         assert bad.exit_code == 1

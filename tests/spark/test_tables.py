@@ -66,5 +66,5 @@ def test_attributes_of_edges_are_looked_at_only_where_they_are_needed(tables):
 @pytest.mark.parametrize("option", ["targets", "target_id", "target_features"])
 def test_options_of_two_kinds_go_with_two_kinds(option):
     given = GraphTables(edges=None, nodes=None, **{option: "given"})
-    with pytest.raises(OptionError, match="goes with --bipartite"):
+    with pytest.raises(OptionError, match="needs --bipartite"):
         given.check_kinds()

@@ -79,7 +79,7 @@ def _columns(items: Any, names: Iterable[str]) -> dict[str, Array]:
     there = [name for name in names if name in items.attributes()]
     for name in there:
         if any(value is None for value in items[name]):
-            raise GraphError(f"attribute {name!r} must be there for all items, one is missing")
+            raise GraphError(f"attribute {name!r} must be set for all items, one is missing")
     return {name: attribute_column(items[name], name) for name in there}
 
 

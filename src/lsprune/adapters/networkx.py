@@ -93,7 +93,7 @@ def _columns(items: Sequence[Mapping[Any, Any]], names: Iterable[str]) -> dict[s
     for name in names:
         values = [item[name] for item in items if item.get(name) is not None]
         if values and len(values) < len(items):
-            raise GraphError(f"attribute {name!r} must be there for all {len(items)} items, got {len(values)}")
+            raise GraphError(f"attribute {name!r} must be set for all {len(items)} items, got {len(values)}")
         if len(values) == len(items):
             columns[name] = attribute_column(values, name)
     return columns

@@ -74,7 +74,7 @@ class Choice:
         """Draw the gain of each candidate over k random neighbours, one panel for each share; needs matplotlib."""
         shares = sorted({row.keep for row in self.tried if row.low == row.low})
         if not shares:
-            raise OptionError("plot needs candidates that were judged; there are none without labels")
+            raise OptionError("plot needs scored candidates; without labels there are none")
         figure, axes = plots.canvas(1, len(shares))
         for share, panel in zip(shares, axes, strict=True):
             rows = [row for row in self.tried if row.keep == share and row.low == row.low]

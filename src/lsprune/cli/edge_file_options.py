@@ -108,5 +108,5 @@ class EdgeFileOptions:
             none = self.num_nodes is None and self.num_targets is None
             return None if none else (self.num_nodes, self.num_targets)
         if self.num_targets is not None:
-            raise OptionError("--num-targets goes with --bipartite, which is not given")
+            raise OptionError("--num-targets needs --bipartite")
         return self.num_nodes

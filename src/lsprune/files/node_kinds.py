@@ -73,5 +73,5 @@ def check_two_kinds(bipartite: bool | None, stored: bool, **options: object) -> 
     two = bool(bipartite) or stored
     for name, value in options.items():
         if not two and value:
-            raise OptionError(f"{name} (--{name.replace('_', '-')}) goes with --bipartite (bipartite=True)")
+            raise OptionError(f"{name} (--{name.replace('_', '-')}) needs --bipartite (bipartite=True)")
     return two

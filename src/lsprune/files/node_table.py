@@ -103,7 +103,7 @@ def check_node_ids(ids: Array, name: str, path: Path) -> Array:
 
 def twice_error(path: Path | str, id: Any, count: int) -> GraphError:
     """Return the error for a node that a table names more than once."""
-    return GraphError(f"{path}: ids of nodes must be there once each, got {id} {count} times")
+    return GraphError(f"{path}: ids of nodes must be unique, got {id} {count} times")
 
 
 def check_far(largest: int, rows: int, name: str, path: Path) -> None:

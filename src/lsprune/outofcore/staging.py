@@ -74,8 +74,7 @@ def _held(folder: Path, resume: bool) -> Iterator[bool]:
             refuse_foreign(folder, MARKER)
             if not resume:
                 raise OptionError(
-                    f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or "
-                    "remove it"
+                    f"{folder} is left from an interrupted run; continue it with --resume (resume=True), or remove it"
                 )
         with create_new(folder / MARKER):
             pass

@@ -209,4 +209,4 @@ def _result(manifest: Manifest, path: Path) -> Streamed:
     try:
         return Streamed(**manifest.config["found"])
     except (KeyError, TypeError):
-        raise FormatError(f"{path}: its manifest does not say what was found; write it again") from None
+        raise FormatError(f"{path}: its manifest lacks the results of the run; write the output again") from None

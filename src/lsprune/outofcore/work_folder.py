@@ -321,7 +321,7 @@ def _opened(folder: Path, task: dict[str, Any], marks: Any, new: bool, resume: b
         refuse_foreign(folder, JOURNAL)
     if (folder / JOURNAL).exists() and not resume:
         raise OptionError(
-            f"{folder} is left from a run that was stopped; go on with it by --resume (resume=True), or remove it"
+            f"{folder} is left from an interrupted run; continue it with --resume (resume=True), or remove it"
         )
     if new or not (folder / JOURNAL).exists():  # no journal: stopped before the first stage
         work = Work(folder, {} if marks is None else {_MARKS: marks})

@@ -91,7 +91,7 @@ def _check_node_tables(tables: GraphTables, needed: tuple[bool, bool]) -> None:
     for end in (0, 1):
         if needed[end] and tables.node_frame(end) is None:
             name = "targets" if tables.two_kinds and end else "nodes"
-            raise GraphError(f"{name} must be a table with ids and attributes, which this pruner looks at, got None")
+            raise GraphError(f"{name} must be a table with ids and attributes, which this pruner needs, got None")
 
 
 def _check_ids(nodes: NodeTables, edges: CheckedTable, two_kinds: bool) -> None:
@@ -106,7 +106,7 @@ def _check_unique(nodes: CheckedTable) -> None:
     ids = column(nodes.id_columns[0])
     repeated: Any = nodes.frame.groupBy(ids.alias("id")).count().where("count > 1").first()
     if repeated is not None:
-        raise GraphError(f"ids of nodes must be there once each, got {repeated['id']} {repeated['count']} times")
+        raise GraphError(f"ids of nodes must be unique, got {repeated['id']} {repeated['count']} times")
 
 
 def _check_ends(nodes: CheckedTable, edges: CheckedTable, ends: tuple[int, ...]) -> None:
@@ -127,7 +127,7 @@ def _check_ends(nodes: CheckedTable, edges: CheckedTable, ends: tuple[int, ...])
 def _check_attributes(pruner: PerOwner, nodes: NodeTables, edges: CheckedTable, needs: Needs) -> None:
     """Raise GraphError unless the attributes are there, of the kind that the pruner was fitted on, and finite."""
     if needs.edge and edges.facts.attributes is None:
-        raise GraphError("edge_attr must name the columns that describe an edge, which this pruner looks at")
+        raise GraphError("edge_attr must name the columns that describe an edge, which this pruner needs")
     check_fitted(pruner, nodes, edges)
     for table in nodes[:1] if nodes[0] is nodes[1] else nodes:
         _check_finite(table)
