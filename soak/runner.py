@@ -145,15 +145,25 @@ def table(checks: Iterable[Check], tallies: dict[str, Tally]) -> str:
 def record(
     checks: Iterable[Check], tallies: dict[str, Tally], versions: dict[str, str], earlier: dict[str, Any] | None = None
 ) -> str:
-    """Return what was tried as JSON, for `docs/make_promises.py`; other checks stay as an earlier record has them."""
+    """Return what was tried as JSON, for `docs/make_promises.py`.
+
+    Checks that were not run, or cannot be run here, stay as an earlier record has them, and so does its note until all
+    of its checks were run again.
+    """
     today = time.strftime("%Y-%m-%d")
     about = {"python": sys.version.split()[0], **versions}
     counted = dict(earlier["checks"]) if earlier else {}
-    for check in checks:
+    ran = list(checks)
+    for check in ran:
         tally = tallies[check.name]
+        if tally.cannot_run and counted.get(check.name, {}).get("cases"):
+            continue
         counted[check.name] = {
             "promise": check.promise, "about": check.about, "date": today, "cases": tally.cases,
             "comparisons": tally.comparisons, "failures": tally.failures, "seconds": round(tally.seconds),
             "cannot_run": tally.cannot_run,
         }  # fmt: skip
-    return json.dumps({"date": today, "versions": about, "checks": counted}, indent=1) + "\n"
+    entire = {"date": today, "versions": about, "checks": counted}
+    if earlier and "note" in earlier and set(counted) - {check.name for check in ran}:
+        entire["note"] = earlier["note"]
+    return json.dumps(entire, indent=1) + "\n"

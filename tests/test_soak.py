@@ -44,9 +44,14 @@ def test_failures_are_counted_with_the_number_of_their_case():
 
 
 def test_a_record_keeps_the_checks_that_were_not_run_again():
-    earlier = {"checks": {"odd": {"cases": 1}, "other": {"cases": 9}}}
-    checks = json.loads(record([ODD], {"odd": Tally(cases=2)}, {}, earlier))["checks"]
-    assert (checks["odd"]["cases"], checks["other"]["cases"]) == (2, 9)
+    earlier = {"note": "a long run", "checks": {"odd": {"cases": 1}, "other": {"cases": 9}}}
+    some = json.loads(record([ODD], {"odd": Tally(cases=2)}, {}, earlier))
+    assert (some["checks"]["odd"]["cases"], some["checks"]["other"]["cases"]) == (2, 9)
+    assert some["note"] == "a long run"
+    cannot = json.loads(record([ODD], {"odd": Tally(cannot_run="no GPU")}, {}, earlier))
+    assert cannot["checks"]["odd"]["cases"] == 1
+    del earlier["checks"]["other"]
+    assert "note" not in json.loads(record([ODD], {"odd": Tally(cases=2)}, {}, earlier))
 
 
 def test_a_process_that_is_started_while_it_is_watched_for_is_a_failure(tmp_path):

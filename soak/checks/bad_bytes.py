@@ -66,12 +66,26 @@ def _read(name: str, path: Path) -> str:
         shutil.rmtree(folder)
 
 
+def original(name: str) -> bytes:
+    """Return the bytes of a valid file, the same in all cases of a process."""
+    return _original(name)[1]
+
+
 def verdict(name: str, number: int) -> str:
-    """Return what came of a damaged file: "same", "refused" or "wrong"; raise `Broken` for anything else."""
+    """Return what came of the damage of this number, as `verdict_on` does."""
+    what, damaged = damage(original(name), number)
+    return verdict_on(name, damaged, what)
+
+
+def verdict_on(name: str, damaged: bytes, what: str) -> str:
+    """Return what came of a damaged file: "same", "refused" or "wrong"; raise `Broken` for anything else.
+
+    Args:
+        what: was done to it, in words.
+    """
     from lsprune import LspruneError
 
-    path, content, good = _original(name)
-    what, damaged = damage(content, number)
+    path, _, good = _original(name)
     path.write_bytes(damaged)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:

@@ -1,7 +1,8 @@
 """Damaged files as commands and tests of one shape meet them, and files that once crashed a reader.
 
-Reading every format with random damage is a long check: `soak/checks/bad_bytes.py`, of which `tests/test_soak.py` tries
-a few cases. The number of mutations is small here, too; LSPRUNE_MUTATIONS=5000 searches further.
+Reading every format with damage by number is a long check: `soak/checks/bad_bytes.py`, of which `tests/test_soak.py`
+tries a few cases. Here Hypothesis damages them, and shows the least damage that fails. The number of mutations is
+small; LSPRUNE_MUTATIONS=5000 searches further.
 """
 
 from __future__ import annotations
@@ -17,10 +18,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from soak.checks.bad_bytes import original, verdict_on
 from soak.damage import spliced
 from soak.damaged_files import KINDS, SOURCE, TARGET, Read, loaded_pruner, saved_pruner
 from soak.fuzz_bytes import TARGETS
 from soak.fuzz_bytes import attempt as fuzz_once
+from soak.isolated import run_isolated
 from typer.testing import CliRunner
 
 from lsprune import LspruneError
@@ -80,6 +85,32 @@ def test_what_crashed_a_reader_once_does_not_again(tmp_path: Path, path: Path) -
     file = tmp_path / TARGETS[path.parent.name][0]
     shutil.copyfile(path, file)
     assert file.name in fuzz_once(path.parent.name, file)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, content: bytes) -> bytes:
+    """Return other bytes altogether, or the content with up to four parts overwritten, removed or repeated."""
+    if draw(st.integers(0, 9)) == 0:
+        return draw(st.binary(max_size=len(content)))
+    out = bytearray(content)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(out)))
+        end = draw(st.one_of(st.integers(at, min(at + 8, len(out))), st.integers(at, len(out))))
+        out[at:end] = draw(st.one_of(st.binary(max_size=8), st.just(out[at:end] * 2)))
+    return bytes(out)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if not kind.startswith("work folder")])
+def test_any_damage_is_refused_or_changes_nothing(kind: str) -> None:
+    content = run_isolated(original, kind)
+
+    @settings(max_examples=max(5, MUTATIONS // 4), deadline=None, suppress_health_check=list(HealthCheck))
+    @given(damaged(content))
+    def reads(changed: bytes) -> None:
+        wrong = run_isolated(verdict_on, kind, changed, "changed") == "wrong"
+        assert not (wrong and KINDS[kind].checked), "another output, and no error"
+
+    reads()
 
 
 JSON = ("results", "manifest")
