@@ -187,7 +187,7 @@ def test_a_sealed_graph_is_read_and_a_changed_one_refused(folder: Path) -> None:
         (("--split", "0", "--split-seed", "1"), "split_seed must not be set with the number of a split, got 1 and 0"),
         (("--verify-input",), r"g\.npz: has no seal \(g\.npz\.lsprune\.json\); write one by `lsprune seal`"),
         (("--label", "kind"), r"label must be a name in g\.npz .*, got 'kind'"),
-        (("--features", "absent.npy"), "No such file or directory: 'absent.npy'"),
+        (("--features", "absent.npy"), "absent.npy: No such file or directory"),
         (("--split", "a,b"), "split must name three masks or one column"),
         (("--budget", "soon"), "budget must be a time such as 90s, 9m or 2h, got 'soon'"),
         (("--device", "tpu9"), "device must be one that this machine has"),

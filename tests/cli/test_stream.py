@@ -158,7 +158,7 @@ def test_a_changed_output_and_a_damaged_journal_are_one_line(place):
     path.write_bytes(path.read_bytes()[:100])
     done = run(place, "--resume")
     assert done.exit_code == 1
-    assert f"error: {place / 'out'} is not as it was written" in done.stderr
+    assert f"error: {place / 'out'} has changed since it was written" in done.stderr
     shutil.rmtree(place / "out")
     (place / "out.lsprune-work").mkdir()
     (place / "out.lsprune-work" / "journal.json").write_text('{"done": {"task": {}}, "files": {}}')

@@ -107,7 +107,7 @@ def test_the_caller_names_ids_and_features(tmp_path: Path) -> None:
     ):  # fmt: skip
         with pytest.raises(error, match=said):
             read_edges(edges, features=nodes, **options)
-    with pytest.raises(FormatError, match="columns 'id', 'node' may all be ids; --id"):
+    with pytest.raises(FormatError, match="several columns may hold ids: 'id', 'node'; choose one with --id"):
         read_edges(edges, features=parquet(tmp_path / "two.parquet", id=ORDER, node=ORDER, a=ORDER))
     asin = parquet(tmp_path / "asin.parquet", item_id=ORDER, a=ROWS[ORDER, 0])
     for options in ({}, {"x": ["a"]}):

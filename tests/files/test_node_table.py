@@ -32,7 +32,7 @@ def test_what_is_what(columns: dict, id: str | None, x: tuple, expected: NodeCol
 
 
 def test_what_is_not_clear_is_asked() -> None:
-    with pytest.raises(FormatError, match="columns 'id', 'node' may all be ids; --id"):
+    with pytest.raises(FormatError, match="several columns may hold ids: 'id', 'node'; choose one with --id"):
         node_columns({"id": False, "node": False, "a": False}, None, (), FILE)
     with pytest.raises(FormatError, match="column 'itemId' looks like ids; --id itemId"):
         node_columns({"itemId": False, "a": False}, None, (), FILE)

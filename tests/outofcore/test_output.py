@@ -43,7 +43,7 @@ def test_a_folder_gets_its_name_when_all_files_are_there(tmp_path: Path) -> None
     with pytest.raises(OptionError, match="was made with other options or from another input"):
         output.complete("another", said.append)
     (tmp_path / "out" / "a.parquet").write_bytes(b"")
-    with pytest.raises(OptionError, match=r"out is not as it was written .*a\.parquet"):
+    with pytest.raises(OptionError, match=r"out has changed since it was written .*a\.parquet"):
         output.complete("t", said.append)
 
 

@@ -74,7 +74,9 @@ def test_an_output_that_is_called_complete_is_compared(bench):
             bench.resume()
             assert bench.content("out") == bench.whole
         else:
-            with pytest.raises(OptionError, match=rf"not as it was written .*{path.name}.*; remove it to begin again"):
+            with pytest.raises(
+                OptionError, match=rf"has changed since it was written .*{path.name}.*; remove it to start again"
+            ):
                 bench.resume()
 
 

@@ -192,7 +192,7 @@ def test_a_stage_whose_file_has_changed_is_taken_back_and_no_other(tmp_path):
         assert work.has("file 10")
         assert set(work.done) == {"task", "file 10"}
         np.testing.assert_array_equal(work.appended("rows10", np.int64), np.arange(10))
-    assert said == [f"{tmp_path / 'w' / 'rows1'} is not as it was written; it is made again"]
+    assert said == [f"{tmp_path / 'w' / 'rows1'} has changed since it was written; it is made again"]
 
 
 def test_stopped_after_the_last_step_it_is_found_complete(place, monkeypatch):

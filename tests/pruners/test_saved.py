@@ -230,7 +230,7 @@ def scale(document: dict) -> dict:
     [
         ("projection", lambda d, a: scale(d).update(exponent=10**6), r"exponent of edge must be in \[6, 20\]"),
         ("md5", lambda d, a: scale(d).update(exponent=10**6), r"exponent of edge must be in \[-113, 156\]"),
-        ("projection", lambda d, a: scale(d).update(shift=60), "go with each other as fit makes them"),
+        ("projection", lambda d, a: scale(d).update(shift=60), "the scales of the parts do not belong together"),
         ("projection", lambda d, a: scale(d).update(unit=False), "unit of edge must be True for 2 columns"),
         ("projection", lambda d, a: scale(d).update(categories=7), "categories of edge must go with its 2"),
         ("projection", lambda d, a: d["state"]["scales"].update(other=scale(d)), "what was fitted must be of owner"),

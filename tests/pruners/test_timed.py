@@ -207,8 +207,8 @@ def test_bad_options_are_named(options, message):
         Timed(**{"pruner": NoEdges(), **options})
 
 
-def test_promises_go_within():
-    with pytest.raises(OptionError, match=r"put the promises within: Timed\(pruner=Guarded"):
+def test_guarded_goes_inside():
+    with pytest.raises(OptionError, match=r"put Guarded inside instead: Timed\(pruner=Guarded"):
         Guarded(pruner=Timed(pruner=LSP(k=2), until=3), min_keep=1)
 
 

@@ -26,7 +26,7 @@ def test_what_is_what_in_a_table_of_nodes(session, tables, graph, kept_by):
     np.testing.assert_array_equal(found, kept_by(prune_spark(edges, nodes, LSP(k=2), position="n", features="x")))
     for change, options, said in (
         (["x"], {}, "one column 'id', got 0"),
-        (["id", "id as node", "x"], {}, "'id', 'node' may all be ids"),
+        (["id", "id as node", "x"], {}, "several columns may hold ids: 'id', 'node'"),
         (["id", "x"], {"id": "absent"}, "one column 'absent', got 0"),
         (["id", "x[0] as a", "'w' as word"], {}, r"column 'word' must hold numbers .*--x \(x in Python\)"),
     ):

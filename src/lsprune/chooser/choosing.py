@@ -94,7 +94,7 @@ def _warn_small(graph: Graph, share: float) -> None:
     if graph.num_edges and share * mean < 1:
         warn(
             f"a node has {mean:.1f} edges on average: at {share:.3g} of them many nodes keep none, and no choice of "
-            "edges makes up for that; keep more",
+            "edges can repair that; keep more",
             BudgetWarning,
         )
 

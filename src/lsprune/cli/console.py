@@ -131,8 +131,10 @@ def errors() -> Iterator[None]:
             yield
         except BrokenPipeError:  # the reader of the pipe has exited: typer ends quietly
             raise
-        except (LspruneError, OSError) as error:
+        except LspruneError as error:
             say("error", error)
+        except OSError as error:
+            say("error", _described(error))
         except MemoryError as error:
             say("error", f"not enough memory ({error or 'the graph is too large'})")
         except KeyboardInterrupt:
@@ -140,6 +142,11 @@ def errors() -> Iterator[None]:
         else:
             return
     raise typer.Exit(1)
+
+
+def _described(error: OSError) -> str:
+    """Return the file and the reason, such as "a.csv: No such file or directory"."""
+    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
 
 
 def _show_warning(

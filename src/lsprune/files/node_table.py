@@ -79,7 +79,9 @@ def id_column(columns: Mapping[str, Any], id: str | None, x: Sequence[str], path
         return id or None
     usual = [name for name in columns if is_id_name(name) and name not in x]
     if len(usual) > 1:
-        raise FormatError(f"{path}: columns {listed(usual)} may all be ids; --id (id in Python) names the one that is")
+        raise FormatError(
+            f"{path}: several columns may hold ids: {listed(usual)}; choose one with --id (id= in Python)"
+        )
     suspects = [name for name in columns if _SUSPECT.search(name) and name not in x]
     if suspects and not usual:
         raise FormatError(

@@ -138,7 +138,9 @@ class Output:
         if same_task and report.ok:
             return report.manifest
         if self.is_folder and (same_task or report.manifest is None):
-            raise OptionError(f"{self.path} is not as it was written ({report.problems[0]}); remove it to begin again")
+            raise OptionError(
+                f"{self.path} has changed since it was written ({report.problems[0]}); remove it to start again"
+            )
         if self.is_folder:
             raise OptionError(f"{self.path} is complete and was made with other options or from another input")
         if same_task:

@@ -103,7 +103,7 @@ class Work:
         if stage in self.done and stage not in self._checked:
             for name, checksum in self.files.get(stage, {}).items():
                 if _checksum_or_none(self.folder / name) != checksum:
-                    self.say(f"{self.folder / name} is not as it was written; it is made again")
+                    self.say(f"{self.folder / name} has changed since it was written; it is made again")
                     self.forget(stage)
                     return False
             self._checked.add(stage)

@@ -63,8 +63,8 @@ class Guarded(Wrapper):
         super().__post_init__()
         if self.pruner.restricts:
             raise OptionError(
-                f"pruner must not rule out edges, which promises could bring back, got {shown(self.pruner)}; put the "
-                f"promises within: {type(self.pruner).__name__}(pruner=Guarded(...))"
+                f"Guarded could bring back edges that its pruner excludes, got {shown(self.pruner)}; put Guarded "
+                f"inside instead: {type(self.pruner).__name__}(pruner=Guarded(...))"
             )
         set_whole(self, "min_keep", 0, 2**31 - 1, "a whole number in [0, 2^31)")
         check_flag("keep_connected", self.keep_connected)

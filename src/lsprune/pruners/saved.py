@@ -154,7 +154,7 @@ def read_scales(
             raise FormatError(f"what was fitted must be of {', '.join(known)}, got {shown(role)}")
     scales = {role: _scale(role, values, arrays, unit) for role, values in state.items()}
     if scales and adjusted({role: replace(scale, shift=0) for role, scale in scales.items()}, unit=unit) != scales:
-        raise FormatError("the scales of the parts must go with each other as fit makes them")
+        raise FormatError("the scales of the parts do not belong together: no fit gives them")
     return scales
 
 

@@ -159,8 +159,8 @@ class Timed(Wrapper):
         """Return which edges are within the time, `[E]` bool."""
         if graph.undirected and self.rule.by_owner:
             raise GraphError(
-                f"until={self.until!r} with window={self.window!r} goes by the owner of an edge, and an "
-                "undirected edge has two; make the graph directed, or give until a time"
+                f"until={self.until!r} with window={self.window!r} depends on the owner of an edge, and an "
+                "undirected edge has two; make the graph directed, or give a time as until"
             )
         return self.rule.allowed(graph)
 

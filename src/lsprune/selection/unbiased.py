@@ -97,7 +97,7 @@ def refuse_none_kept(kind: str, choosers: Array) -> None:
     if choosers.shape[0]:
         raise OptionError(
             f'rescale="unbiased" needs a kept edge of every {kind} that has edges, and {kind} {int(choosers[0])} keeps '
-            f"none: no factor makes up for that; keep more, {ADVICE}"
+            f"none, so that its sum cannot be estimated; keep more, {ADVICE}"
         )
 
 
