@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 from soak.check import Broken, CannotRun, Check, expect
 from soak.checks import CHECKS
 from soak.checks.isolation import run_watched, start_process
+from soak.damage_table import note
 from soak.runner import Plan, Tally, record, run_plan, table, try_case
 
 
@@ -79,3 +81,12 @@ def test_folders_of_cases_are_removed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     try_case(ODD, 1, Tally())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_counts_of_damage_are_added_to_those_of_other_kinds(tmp_path):
+    path = tmp_path / "damage.json"
+    for name, counts in (("npz", Counter(same=1)), ("csv", Counter(wrong=2)), ("npz", Counter(same=2, refused=3))):
+        note(path, name, counts, checked=name == "npz")
+    known = json.loads(path.read_text())
+    assert list(known) == ["npz", "csv"]
+    assert known["npz"] == {"checksum": True, "cases": 5, "same": 2, "refused": 3, "wrong": 0, "failed": 0}

@@ -74,7 +74,9 @@ def test_the_table_marks_the_choice_and_says_what_to_do(graph_file: Path, tmp_pa
 def test_by_default_the_smallest_lossless_share_is_sought(graph_file: Path) -> None:
     said = json.loads(good(graph_file, "--json", "--budget", "0.001s").stdout)
     assert not said["finished"] and {row["keep"] for row in said["tried"]} == {0.0, 0.05, 0.1, 0.25, 0.5, 1.0}
-    assert "Time ran out before all candidates were tried" in good(graph_file, "--keep", 0.5, "--budget", "0.001s").stdout
+    assert (
+        "Time ran out before all candidates were tried" in good(graph_file, "--keep", 0.5, "--budget", "0.001s").stdout
+    )
 
 
 def test_trials_are_kept_in_a_file(graph_file: Path, tmp_path: Path) -> None:
