@@ -58,6 +58,7 @@ print(kernel(double)(3))
 """
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_while_a_kernel_is_compiled_comes_after_it():
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "interrupted\n6\n", "")

@@ -133,6 +133,7 @@ def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path):
                 os.kill(worker, signal.SIGKILL)
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_runs_in_progress_end_when_the_study_is_interrupted(tmp_path):
     (tmp_path / "endless.py").write_text(STUDY_WITHOUT_END)
     program = [sys.executable, tmp_path / "endless.py"]
