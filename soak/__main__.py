@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--checks", default=",".join(CHECKS), help="comma-separated names (default: all)")
     parser.add_argument("--out", type=Path, help="write what was tried to this file; others of its checks stay")
+    parser.add_argument("--add", action="store_true", help="with --out: add to the counts there, of other cases")
     options = parser.parse_args()
     names = options.checks.split(",")
     if unknown := [name for name in names if name not in CHECKS]:
@@ -34,7 +35,7 @@ def main() -> int:
     print(table(checks, tallies))
     if options.out is not None:
         earlier = json.loads(options.out.read_text(encoding="utf8")) if options.out.exists() else None
-        options.out.write_text(record(checks, tallies, _versions(), earlier), encoding="utf8")
+        options.out.write_text(record(checks, tallies, _versions(), earlier, add=options.add), encoding="utf8")
     return int(any(tally.failures for tally in tallies.values()))
 
 

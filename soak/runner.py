@@ -20,6 +20,7 @@ from typing import Any
 from soak.check import CannotRun, Check
 
 MAX_FAILURES_KEPT = 20  # of one check; all are counted
+_COUNTS = ("cases", "comparisons", "failures", "seconds")
 
 
 @dataclass
@@ -143,12 +144,13 @@ def table(checks: Iterable[Check], tallies: dict[str, Tally]) -> str:
 
 
 def record(
-    checks: Iterable[Check], tallies: dict[str, Tally], versions: dict[str, str], earlier: dict[str, Any] | None = None
-) -> str:
+    checks: Iterable[Check], tallies: dict[str, Tally], versions: dict[str, str],
+    earlier: dict[str, Any] | None = None, *, add: bool = False,
+) -> str:  # fmt: skip
     """Return what was tried as JSON, for `docs/make_promises.py`.
 
     Checks that were not run, or cannot be run here, stay as an earlier record has them, and so does its note until all
-    of its checks were run again.
+    of its checks were run again. With `add`, counts are added to those of the earlier record.
     """
     today = time.strftime("%Y-%m-%d")
     about = {"python": sys.version.split()[0], **versions}
@@ -156,13 +158,16 @@ def record(
     ran = list(checks)
     for check in ran:
         tally = tallies[check.name]
-        if tally.cannot_run and counted.get(check.name, {}).get("cases"):
+        known = counted.get(check.name, {})
+        if tally.cannot_run and known.get("cases"):
             continue
         counted[check.name] = {
             "promise": check.promise, "about": check.about, "date": today, "cases": tally.cases,
             "comparisons": tally.comparisons, "failures": tally.failures, "seconds": round(tally.seconds),
             "cannot_run": tally.cannot_run,
         }  # fmt: skip
+        if add and known:
+            counted[check.name] |= {key: known[key] + counted[check.name][key] for key in _COUNTS}
     entire = {"date": today, "versions": about, "checks": counted}
     if earlier and "note" in earlier and set(counted) - {check.name for check in ran}:
         entire["note"] = earlier["note"]

@@ -163,7 +163,9 @@ def _write_file(path: Path, kind: str, ends: np.ndarray, columns: dict[str, Any]
     names = [[f"u{node}" for node in end] if more == "ids" else end for end in ends]
     table = {"source": names[0], "target": names[1], **columns}
     if kind == "parquet":
-        parquet.write_table(pa.table(table), path, row_group_size=60)
+        text = {"source": pa.string(), "target": pa.string()} if more == "ids" else {}  # also of a part without edges
+        arrays = {name: pa.array(values, text.get(name)) for name, values in table.items()}
+        parquet.write_table(pa.table(arrays), path, row_group_size=60)
     elif kind == "npz":
         np.savez(path, edge_index=ends, **columns)
     elif kind == "npy":

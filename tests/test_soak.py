@@ -53,6 +53,9 @@ def test_a_record_keeps_the_checks_that_were_not_run_again():
     cannot = json.loads(record([ODD], {"odd": Tally(cannot_run="no GPU")}, {}, earlier))
     assert cannot["checks"]["odd"]["cases"] == 1
     del earlier["checks"]["other"]
+    before = json.loads(record([ODD], {"odd": Tally(cases=2, comparisons=4)}, {}))
+    both = json.loads(record([ODD], {"odd": Tally(cases=3, failures=1)}, {}, before, add=True))["checks"]["odd"]
+    assert (both["cases"], both["comparisons"], both["failures"]) == (5, 4, 1)
     assert "note" not in json.loads(record([ODD], {"odd": Tally(cases=2)}, {}, earlier))
 
 
