@@ -59,8 +59,8 @@ def main() -> int:
     with ThreadPoolExecutor(options.jobs) as threads:
         for name, (counts, failed) in zip(names, threads.map(lambda n: _in_process(n, options), names), strict=True):
             figures = " ".join(f"{counts[kind]:>7,}" for kind in VERDICTS)
-            note = "" if KINDS[name].checked else "  no checksum"
-            print(f"{name:40} {counts.total():>7,} {figures}{note}", flush=True)
+            mark = "" if KINDS[name].checked else "  no checksum"
+            print(f"{name:40} {counts.total():>7,} {figures}{mark}", flush=True)
             failed += [f"{name}: {counts['wrong']} wrong outputs"] if counts["wrong"] and KINDS[name].checked else []
             print("".join(f"  {failure}\n" for failure in failed[:SHOWN]), end="", flush=True)
             failures += len(failed)

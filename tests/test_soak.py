@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 
 import pytest
+from soak import damage_table
 from soak.check import Broken, CannotRun, Check, expect
 from soak.checks import CHECKS
 from soak.checks.isolation import run_watched, start_process
-from soak.damage_table import note
 from soak.runner import Plan, Tally, record, run_plan, table, try_case
 
 
@@ -86,10 +87,20 @@ def test_folders_of_cases_are_removed(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_table_of_damage_is_printed_and_written(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "damage.json"
+    options = ("--kinds", "npy", "--cases", "8", "--jobs", "1", "--out", str(path))
+    monkeypatch.setattr(sys, "argv", ["damage_table", *options])
+    assert damage_table.main() == 0
+    known = json.loads(path.read_text())["stream npy"]
+    assert known["cases"] == 8 and not known["checksum"]
+    assert "stream npy" in capsys.readouterr().out
+
+
 def test_counts_of_damage_are_added_to_those_of_other_kinds(tmp_path):
     path = tmp_path / "damage.json"
     for name, counts in (("npz", Counter(same=1)), ("csv", Counter(wrong=2)), ("npz", Counter(same=2, refused=3))):
-        note(path, name, counts, checked=name == "npz")
+        damage_table.note(path, name, counts, checked=name == "npz")
     known = json.loads(path.read_text())
     assert list(known) == ["npz", "csv"]
     assert known["npz"] == {"checksum": True, "cases": 5, "same": 2, "refused": 3, "wrong": 0, "failed": 0}
