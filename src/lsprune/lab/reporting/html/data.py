@@ -147,7 +147,7 @@ def sizes_data(sizes: NeighbourhoodSizes) -> Data:
             }
             for method in methods
         ],
-        "paper": paper.variance(sizes.dataset),
+        "paper": _short_points(paper.variance(sizes.dataset)),
     }
 
 
@@ -204,7 +204,12 @@ def _estimates(comparison: Comparison, name: str, budget: Budget, fields: list[s
 def _paper(comparison: Comparison) -> Data | None:
     points = paper.curves(comparison.dataset, comparison.target, comparison.metric)
     times = paper.curves(comparison.dataset, comparison.target, paper.TIME)
-    return {"metric": points, "time": times} if points else None
+    return {"metric": _short_points(points), "time": _short_points(times)} if points else None
+
+
+def _short_points(lines: paper.Points) -> Data:
+    """Return the paper's points with as many digits as ours."""
+    return {name: [[short(share), short(value)] for share, value in points] for name, points in lines.items()}
 
 
 def _recommendation(comparison: Comparison, timing: Timing) -> Data:
