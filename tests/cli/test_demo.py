@@ -34,7 +34,7 @@ def test_demo_trains_on_the_same_share_of_edges_and_says_what_came_of_it(
     assert all(name in page.read_text(encoding="utf8") for name in said["training"])
     monkeypatch.setattr("lsprune.cli.demo._trained", lambda smoke, out: (said["training"], None))
     shown = good("demo", "--smoke", "-o", page).stdout
-    assert shown.index("A generated graph") < shown.index("local-random") < shown.index("Summary: ")
+    assert shown.index("A generated graph") < shown.index("local-random") < shown.index("What you saw: ")
 
 
 def rows(**accuracies: float) -> dict[str, dict[str, float]]:

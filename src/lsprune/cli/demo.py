@@ -84,7 +84,7 @@ def what_you_saw(rows: Mapping[str, Report]) -> list[str]:
     epoch = rows[best]["train_seconds_per_epoch"] / whole
     pruning = [f"{NAMES[name]} took {row['prune_seconds']:.2f} s" for name, row in ours.items()]
     return [
-        f"Summary: with {rows[best]['share']:.0%} of the edges, accuracy is {_listed(rows, OURS)}; "
+        f"What you saw: with {rows[best]['share']:.0%} of the edges, accuracy is {_listed(rows, OURS)}; "
         f"{_listed(rows, others)}. {NAMES[best]} is {verdict} {NAMES[best_other]}.",
         f"An epoch takes {epoch:.2f} of the time with all edges ({whole:.2f} s). Pruning: {' and '.join(pruning)}; "
         "choose tries eleven pruners with labels, LSP.auto needs no labels.",
