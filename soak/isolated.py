@@ -16,30 +16,28 @@ from typing import Any
 from soak.check import Broken
 
 MEMORY = 6 << 30  # bytes of addresses that the process may take beyond what its libraries do: some reserve a lot
-_pool: ProcessPoolExecutor | None = None
 
 
-def run_isolated(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return function(*arguments), called in a process with limited memory; raise `Broken` if the process dies."""
-    global _pool  # one process serves many cases: it takes seconds to start
-    if _pool is None:
-        _pool = new_pool()
-    try:
-        return _pool.submit(function, *arguments).result()
-    except BrokenProcessPool:
-        _pool = None
-        raise Broken("the interpreter died") from None
+class Isolated:
+    """A process that serves many calls, since it takes seconds to start; a new one takes its place if it dies."""
+
+    def __init__(self, prepare: Callable[[], None]) -> None:
+        """Keep what the process does first."""
+        self._prepare = prepare
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return function(*arguments), called in the process; raise `Broken` if it dies."""
+        if self._pool is None:
+            self._pool = new_pool(self._prepare)
+        try:
+            return self._pool.submit(function, *arguments).result()
+        except BrokenProcessPool:
+            self._pool = None
+            raise Broken("the interpreter died") from None
 
 
-def new_pool() -> ProcessPoolExecutor:
-    """Return a pool of one new process with limited memory."""
-    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _prepare)
-    # A process of a pool waits at its end for its own children, and these wait for work.
-    multiprocessing.util.Finalize(None, pool.shutdown, exitpriority=100)
-    return pool
-
-
-def _prepare() -> None:
+def limit_memory() -> None:
     """Limit the memory, and leave out what only costs time: warnings, waiting for the disk, many resamples."""
     import lsprune.lab.reporting.statistics as statistics
     import soak.damaged_files  # noqa: F401
@@ -50,3 +48,14 @@ def _prepare() -> None:
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     limit = pages * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def new_pool(prepare: Callable[[], None] = limit_memory) -> ProcessPoolExecutor:
+    """Return a pool of one new process, with limited memory unless it is prepared otherwise."""
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), prepare)
+    # A process of a pool waits at its end for its own children, and these wait for work.
+    multiprocessing.util.Finalize(None, pool.shutdown, exitpriority=100)
+    return pool
+
+
+run_isolated = Isolated(limit_memory).run

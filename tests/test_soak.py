@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import sys
 from collections import Counter
 
@@ -11,6 +13,7 @@ from soak import damage_table
 from soak.check import Broken, CannotRun, Check, expect
 from soak.checks import CHECKS
 from soak.checks.isolation import run_watched, start_process
+from soak.isolated import Isolated
 from soak.runner import Plan, Tally, record, run_plan, table, try_case
 
 
@@ -63,6 +66,13 @@ def test_a_record_keeps_the_checks_that_were_not_run_again():
 def test_a_process_that_is_started_while_it_is_watched_for_is_a_failure(tmp_path):
     with pytest.raises(Broken, match=r"subprocess\.Popen"):
         run_watched(start_process, tmp_path)
+
+
+def test_a_process_that_dies_is_a_failure_and_replaced():
+    process = Isolated(gc.collect)
+    with pytest.raises(Broken, match="the interpreter died"):
+        process.run(os._exit, 1)
+    assert process.run(len, "abc") == 3
 
 
 def test_processes_share_the_cases():

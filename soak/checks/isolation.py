@@ -5,32 +5,17 @@ The hook cannot be removed and slows down a process, so that these cases run in 
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.util
 import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from soak.check import CannotRun, Check, expect
-
-_pool: ProcessPoolExecutor | None = None
-
-
-def run_watched(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return function(*arguments), called in the process that has the hook."""
-    global _pool
-    if _pool is None:
-        _pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _add_hook)
-        # A process of a pool waits at its end for its own children, and these wait for work.
-        multiprocessing.util.Finalize(None, _pool.shutdown, exitpriority=100)
-    return _pool.submit(function, *arguments).result()
+from soak.isolated import Isolated
 
 
 def _add_hook() -> None:
@@ -39,6 +24,9 @@ def _add_hook() -> None:
     warnings.simplefilter("ignore")
     isolation.watched = ()  # the pool itself sends pickled arguments
     sys.addaudithook(isolation.hook)
+
+
+run_watched = Isolated(_add_hook).run
 
 
 @contextmanager
@@ -138,7 +126,7 @@ def start_process(folder: Path) -> None:
 CHECKS = (
     Check(
         name="no-code", promise="No code from input files",
-        about="a file of one of 38 kinds that asks to be run, damaged too: what Python's audit events say",
+        about="a file of any kind that asks to be run, damaged too: what Python's audit events say",
         run_case=no_code, share=0.5, quick_cases=10,
     ),
     Check(

@@ -247,9 +247,8 @@ def trials_bar(budget: float | None = None) -> Iterator[Callable[[int, int, str]
 def show(report: Any, as_json: bool, table: Callable[[], Table | str | Sequence[str]]) -> None:
     """Print a report as JSON, or as the table or lines that `table` returns."""
     if as_json:
-        typer.echo(
-            json.dumps(report).replace("\x7f", "\\u007f")
-        )  # the only control character that json does not escape
+        # the only control character that json does not escape
+        typer.echo(json.dumps(report).replace("\x7f", "\\u007f"))
         return
     shown = table()
     if isinstance(shown, str):

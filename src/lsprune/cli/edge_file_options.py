@@ -18,6 +18,10 @@ NodeX = Annotated[
     str,
     typer.Option("--x", metavar="COLUMNS", help="Feature columns (default: x if it holds lists, else all except ids)."),
 ]
+TargetId = Annotated[
+    str | None, typer.Option(metavar="NAME", help="With --bipartite: the same as --id, for the targets.")
+]
+TargetX = Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")]
 EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: comma-separated column names.")]
 Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of source ids.")]
 Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of target ids.")]
@@ -67,12 +71,8 @@ class EdgeFileOptions:
     ] = ""
     bipartite: Bipartite = None
     target_features: Annotated[Path | None, typer.Option(help="With --bipartite: features of the targets.")] = None
-    target_id: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --bipartite: the same as --id, for the targets.")
-    ] = None
-    target_x: Annotated[
-        str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")
-    ] = ""
+    target_id: TargetId = None
+    target_x: TargetX = ""
     num_targets: Annotated[int | None, typer.Option(help="With --bipartite: number of targets.")] = None
     label: Annotated[
         str | None,

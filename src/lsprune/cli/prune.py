@@ -111,9 +111,6 @@ def measured(graph: Graph, pruner: Pruner, threads: int | None) -> tuple[Array, 
 
 def _uncounted_self_loops(graph: Graph, mask: Array, pruner: Pruner) -> int:
     """Count the kept self-loops that take no part in the selection, so that no budget counts them."""
-    from lsprune.selection.self_loops import loops_count
+    from lsprune.measure.consistency import not_loops
 
-    if loops_count(pruner.self_loops, bipartite=graph.bipartite):
-        return 0
-    source, target = graph.ends()
-    return int((mask & (source == target)).sum())
+    return int((mask & ~not_loops(graph, pruner)).sum())

@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lsprune.cli.console import Json, Report, errors, framed, show
-from lsprune.cli.edge_file_options import Bipartite, EdgeAttr, NodeId, NodeX, VerifyInput, names
+from lsprune.cli.edge_file_options import (
+    Bipartite,
+    EdgeAttr,
+    NodeId,
+    NodeX,
+    TargetId,
+    TargetX,
+    VerifyInput,
+    names,
+)  # fmt: skip
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.errors import FormatError, GraphError, MissingDependency, OptionError
@@ -43,19 +52,13 @@ class TableOptions:
     target_features: Annotated[
         str | None, typer.Option(help="With --bipartite: the targets, a Parquet file or folder.")
     ] = None
-    target_id: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --bipartite: the same as --id, for the targets.")
-    ] = None
-    target_x: Annotated[
-        str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")
-    ] = ""
+    target_id: TargetId = None
+    target_x: TargetX = ""
     position: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Column with the position of each edge, for pruners that use edge order."),
     ] = None
-    partitions: Annotated[int | None, typer.Option(help="Number of selection tasks (default: one for 2 M edges).")] = (
-        None
-    )
+    partitions: Annotated[int | None, typer.Option(help="Selection tasks (default: one for 2 M edges).")] = None
     broadcast: Annotated[
         bool | None,
         typer.Option(

@@ -87,9 +87,7 @@ class Selection:
 class Loggers:
     """Additional loggers of every epoch."""
 
-    tensorboard: Annotated[Path | None, typer.Option(help="Log every epoch to TensorBoard files in this folder.")] = (
-        None
-    )
+    tensorboard: Annotated[Path | None, typer.Option(help="Folder for TensorBoard files with every epoch.")] = None
     wandb: Annotated[
         str | None, typer.Option(metavar="PROJECT", help="Log every epoch to this Weights & Biases project.")
     ] = None
