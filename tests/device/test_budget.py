@@ -11,6 +11,7 @@ from lsprune import LSP, Graph, LocalRandom, PerNode, Random
 from lsprune.device.budget import quotas, target_count
 from lsprune.device.graph import upload
 from lsprune.device.owners import group
+from lsprune.kernels.gpu.owner_budget import LARGE_DEGREE
 from lsprune.selection import budget as host_budget
 from lsprune.selection import owners as host_owners
 
@@ -26,6 +27,17 @@ def test_quotas_are_those_of_the_host(keep, pooled):
         here, there = host_owners.group(graph, rules, HOST), group(upload(graph, "cpu"), rules)
         expected = host_budget.quotas(here.indptr, graph, rules, HOST)
         np.testing.assert_array_equal(numpy_of(quotas(there.indptr, upload(graph, "cpu"), rules)), expected)
+
+
+@pytest.mark.parametrize("keep", [0.2, 0.6, 0.95])
+def test_levels_beyond_the_degrees_that_are_counted_one_by_one(keep):
+    degrees = np.array([3 * LARGE_DEGREE, 2 * LARGE_DEGREE, LARGE_DEGREE, 40, 0])
+    owner = np.repeat(np.arange(5), degrees)
+    graph = Graph.from_edges(np.stack([np.arange(owner.size) % 5, owner]), num_nodes=5)
+    rules = LocalRandom(keep=keep, self_loops="edge")
+    quota = numpy_of(quotas(group(upload(graph, "cpu"), rules).indptr, upload(graph, "cpu"), rules))
+    assert np.minimum(quota, degrees).sum() == np.floor(keep * degrees.sum() + 0.5)
+    np.testing.assert_array_equal(quota, host_budget.quotas(np.append(0, degrees.cumsum()), graph, rules, HOST))
 
 
 @pytest.mark.parametrize("keep", [0.013, 0.3, 0.5, 0.77])

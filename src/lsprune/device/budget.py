@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from lsprune.device.graph import DeviceGraph
 from lsprune.device.owners import local_ids, which_graph
+from lsprune.device.transfers import Transfer
 from lsprune.graph import oriented
+from lsprune.kernels.gpu.owner_budget import LARGE_DEGREE, degree_counts, hash_order
 from lsprune.kernels.gpu.splitmix import draw, signed
 from lsprune.numeric.random_numbers import OWNER
-from lsprune.selection.budget import split_budget
+from lsprune.numeric.random_numbers import draw as host_draw
+from lsprune.selection.budget import level_of_target, split_budget
+from lsprune.selection.budget import target_count as host_target
 from lsprune.selection.per_node import PerNode
 from lsprune.selection.rules import SelectionRules
 
@@ -26,14 +32,15 @@ def quotas(indptr: Any, graph: DeviceGraph, rules: SelectionRules) -> Tensor | i
     """Return the most edges that each owner keeps: k, or `[owners]` int64 (exact `keep`, `PerNode`)."""
     if rules.k is not None:
         return rules.k
-    degree = indptr.diff()
     if rules.budget is not None:
-        return _per_node(degree, rules.budget)
+        return _per_node(indptr.diff(), rules.budget)
     assert rules.keep is not None
     ptr: Any = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
-    local = local_ids(ptr, degree.shape[0], degree.device)
+    owners = int(indptr.shape[0]) - 1
     if ptr is None or rules.pooled:
-        return _of_one_graph(degree, rules.keep, local, rules.seed)
+        ids = None if ptr is None else local_ids(ptr, owners, indptr.device)
+        return _of_one_graph(indptr, rules.keep, ids, rules.seed)
+    degree, local = indptr.diff(), local_ids(ptr, owners, indptr.device)
     member, graphs = which_graph(ptr, degree.shape[0], pooled=False, device=degree.device)
     target = target_count(rules.keep, _sums(degree, member, graphs))
     quota = _levels(degree, member, target)[member]
@@ -56,15 +63,25 @@ def _per_node(degree: Tensor, budget: PerNode) -> Tensor:
     return torch.from_numpy(budget.of_degrees(degrees.cpu().numpy())).to(degree.device)[of_owner]
 
 
-def _of_one_graph(degree: Tensor, keep: float, local: Tensor, seed: int) -> Tensor:
+def _of_one_graph(indptr: Tensor, keep: float, ids: Tensor | None, seed: int) -> Tensor:
     """Return the quotas of one graph; the level is found on the host, from the counts of the degrees."""
-    degrees, counts = torch.unique(degree, return_counts=True)
-    level, left = split_budget(keep, degrees.cpu().numpy(), counts.cpu().numpy())
-    quota = torch.full_like(degree, level)
+    *counts, edges = Transfer(degree_counts(indptr)).numbers()
+    occurs = np.flatnonzero(counts)
+    level, left = level_of_target(int(host_target(keep, np.array([edges]))[0]), occurs, np.array(counts)[occurs])
+    if level >= LARGE_DEGREE:  # degrees that were counted together
+        degrees, each = torch.unique(indptr.diff(), return_counts=True)
+        level, left = split_budget(keep, degrees.cpu().numpy(), each.cpu().numpy())
+    quota = torch.full((indptr.shape[0] - 1,), level, dtype=torch.int64, device=indptr.device)
     if left:
-        candidates = (degree > level).nonzero()[:, 0]
-        quota[candidates[_by_hash(local[candidates], seed)[:left]]] += 1
+        order = torch.sort(hash_order(indptr, level, _hash_start(seed), ids), stable=True).indices
+        quota.index_fill_(0, order[:left], level + 1)
     return quota
+
+
+@lru_cache(maxsize=64)
+def _hash_start(seed: int) -> int:
+    """Return what the hashes of owners start from, as an int64."""
+    return signed(int(host_draw(seed, OWNER)))
 
 
 def _by_hash(local: Tensor, seed: int) -> Tensor:

@@ -84,12 +84,7 @@ class Choice:
 
     def steps(self) -> int:
         """Return the most steps that an owner with a choice has."""
-        largest = self.facts[self.found.kept_at + 1]
-        if isinstance(self.quota, int):
-            return min(self.quota, largest) if self.exists else 0
-        degree = torch.as_tensor(self.owned.indptr).diff()
-        limited = torch.minimum(self.quota, degree) if self.ranked else self.quota * (degree > self.quota)
-        return int(limited.max()) if limited.numel() else 0
+        return self.facts[self.found.kept_at + 1]
 
 
 def choose(

@@ -41,7 +41,7 @@ def quotas(indptr: Array, graph: Graph, rules: SelectionRules, runtime: Runtime)
     degree, graphs = np.diff(indptr), max(int(ptr.shape[0]) - 1, 1)
     member = np.repeat(np.arange(ptr.shape[0] - 1), np.diff(ptr))
     target = target_count(rules.keep, _sums(degree, member, graphs))
-    level = _levels(degree, np.ones(1, np.int64), member, target)
+    level = _levels(degree, member, target)
     quota += level[member]
     left = target - _sums(np.minimum(quota, degree), member, graphs)
     quota += _first_owners(degree > quota, member, left, local_ids(ptr, degree.shape[0]), rules.seed)
@@ -54,20 +54,20 @@ def _sums(values: Array, member: Array, graphs: int) -> Array:
     return out
 
 
-def _levels(degree: Array, weight: Array, member: Array, target: Array) -> Array:
-    """Return the largest k of each graph with sum of min(k, degree) * weight <= target, by bisection in all at once."""
+def _levels(degree: Array, member: Array, target: Array) -> Array:
+    """Return the largest k of each graph with sum of min(k, degree) <= target, by bisection in all at once."""
     graphs = target.shape[0]
     low, high = np.zeros(graphs, np.int64), np.full(graphs, int(degree.max(initial=0)), np.int64)
     while np.any(low < high):
         middle = (low + high + 1) // 2
-        fits = _sums(np.minimum(degree, middle[member]) * weight, member, graphs) <= target
+        fits = _sums(np.minimum(degree, middle[member]), member, graphs) <= target
         low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
     return low
 
 
 def _fill_quotas(indptr: Array, keep: float, local: Array | None, seed: int, quota: Array, runtime: Runtime) -> None:
     """Fill in the quotas of one graph, a block of owners at a time to bound memory."""
-    degrees, counts = _degree_counts(indptr)  # bisection over few distinct degrees
+    degrees, counts = _degree_counts(indptr)
     level, left = split_budget(keep, degrees, counts)
     quota[:] = level
     if left:
@@ -75,10 +75,29 @@ def _fill_quotas(indptr: Array, keep: float, local: Array | None, seed: int, quo
 
 
 def split_budget(keep: float, degrees: Array, counts: Array) -> tuple[int, int]:
-    """Return (edges that every owner keeps, owners that keep one more) in one graph, from the counts of degrees."""
+    """Return (edges that every owner keeps, owners that keep one more) in one graph.
+
+    Args:
+        degrees: those that occur, in any order. counts: how often each does.
+    """
+    order = np.argsort(degrees)
     target = target_count(keep, np.array([(degrees * counts).sum()]))
-    level = int(_levels(degrees, counts, np.zeros(degrees.shape, np.int64), target)[0])
-    return level, int(target[0] - (np.minimum(degrees, level) * counts).sum())
+    return level_of_target(int(target[0]), degrees[order], counts[order])
+
+
+def level_of_target(target: int, degrees: Array, counts: Array) -> tuple[int, int]:
+    """Return the largest k with sum of min(k, degree) <= target, and what is left of the target.
+
+    `degrees` ascend. For a k that is one of them the sum follows from cumulated counts; from there to the next degree
+    it grows by the number of owners of more edges.
+    """
+    above = counts.sum() - np.cumsum(counts)  # owners of more edges than each degree
+    sums = np.cumsum(degrees * counts) + degrees * above
+    place = int(np.searchsorted(sums, target, side="right")) - 1
+    level, kept = (int(degrees[place]), int(sums[place])) if place >= 0 else (0, 0)
+    owners = int(above[place]) if place >= 0 else int(counts.sum())
+    more = (target - kept) // owners if owners else 0
+    return level + more, target - kept - more * owners
 
 
 def _give_remainder(

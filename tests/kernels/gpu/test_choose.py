@@ -94,9 +94,12 @@ def test_nobody_chooses_where_quotas_cover_degrees(device):
     found = chooser(tensor(indptr, device), 5, 0, ranked=False)
     facts = found.facts.tolist()
     assert not any(facts[: found.kept_at]) and facts[found.kept_at] == 8
+    assert facts[found.kept_at + 1] == 0
     quota = tensor(np.array([3, 0, 4]), device)
-    assert any(chooser(tensor(indptr, device), quota, 0, ranked=False).facts.tolist()[: found.kept_at])
-    assert any(chooser(tensor(indptr, device), 5, 4, ranked=True).facts.tolist()[: found.kept_at])
+    facts = chooser(tensor(indptr, device), quota, 0, ranked=False).facts.tolist()
+    assert any(facts[: found.kept_at]) and facts[found.kept_at + 1] == 4
+    facts = chooser(tensor(indptr, device), 5, 4, ranked=True).facts.tolist()
+    assert any(facts[: found.kept_at]) and facts[found.kept_at + 1] == 5
     assert not any(chooser(tensor(indptr, device), 5, 5, ranked=True).facts.tolist()[: found.kept_at])
 
 

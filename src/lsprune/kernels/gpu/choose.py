@@ -69,7 +69,8 @@ def chooser(
 ) -> Chooser:  # fmt: skip
     """Find the owners with a choice after `first` steps. Facts are how many there are, by class, and four numbers more.
 
-    These are the edges that owners keep, the largest degree, the chunks of hubs, and the owners of self-loops alone.
+    These are the edges that owners keep, the most steps of an owner with a choice, the chunks of hubs, and the owners
+    of self-loops alone.
 
     Args:
         facts: where to count, `[MAX_FACTS]` int64 zeros.
@@ -82,9 +83,9 @@ def chooser(
     degree = indptr.diff() if loops is None else indptr.diff() - loops
     kept = torch.minimum(degree, torch.as_tensor(quota, device=degree.device))
     chooses = kept > first if ranked else degree > kept
-    most = degree.max() if degree.numel() else degree.sum()
+    steps = (kept * chooses).max() if degree.numel() else degree.sum()
     alone = ((degree == 0) & (indptr.diff() > 0)).sum()
-    facts[:5] = torch.stack([chooses.sum(), kept.sum(), most, most * 0, alone])
+    facts[:5] = torch.stack([chooses.sum(), kept.sum(), steps, steps * 0, alone])
     return Chooser(facts[:5], None, None)
 
 

@@ -30,7 +30,7 @@ CHUNK = LARGE[-1]
 SMALL_LANES, LARGE_LANES = 256, 1024  # lanes of a program
 _OWNERS = 1024  # owners that one program sorts into classes
 _HUGE = {dtype: torch.iinfo(dtype).max for dtype in (torch.int32, torch.int64)}
-FACTS = len(CLASSES) + 5  # owners of each class and hubs, kept edges, largest degree, chunks, owners of loops alone
+FACTS = len(CLASSES) + 5  # owners of each class and hubs, kept edges, most steps, chunks, owners of loops alone
 
 
 @triton.jit(do_not_specialize=["k", "owners", "first", "stride"])
@@ -52,7 +52,7 @@ def _classify_kernel(
     chooses = kept > first if RANKED else (counted > most) & ((most > first) | (first == 0))
     chooses = chooses & inside
     tl.atomic_add(facts + COUNT + 1, tl.sum(tl.where(inside, kept, 0), 0))
-    tl.atomic_max(facts + COUNT + 2, tl.max(tl.where(inside, degree, 0), 0))
+    tl.atomic_max(facts + COUNT + 2, tl.max(tl.where(chooses, kept, 0), 0))
     for c in tl.static_range(COUNT + 1):
         low = (SMALLEST << c) // 2 if c else -1
         here = chooses & (degree > low)
