@@ -115,6 +115,7 @@ def measure(name: str, edges: int, nodes: int, dim: int, device: str, rounds: in
     edge_index, x = power_law(edges, nodes, device), torch.randn(nodes, dim, device=device)
     data, asked = Data(edge_index=edge_index, x=x), TARGETS.get(name, {})
     fitted = LSP(k=K).fit(data)
+    exact = fitted.with_budget(keep=0.5)
     order = torch.argsort(edge_index[1], stable=True)
     neighbour = edge_index[0][order]
     indptr = torch._convert_indices_from_coo_to_csr(edge_index[1][order], nodes)
@@ -136,6 +137,7 @@ def measure(name: str, edges: int, nodes: int, dim: int, device: str, rounds: in
         "coalesce": lambda: coalesce(edge_index),
         "fit": lambda: LSP(k=K).fit(data),
         "COO -> COO (Data)": lambda: prune(data, fitted),
+        "keep=0.5, COO -> COO (Data)": lambda: prune(data, exact),
         "sorted EdgeIndex -> EdgeIndex (Data)": lambda: prune(sorted_data, fitted),
         "CSR -> CSR (Data.adj_t)": lambda: prune(csr, fitted),
     }
@@ -144,7 +146,7 @@ def measure(name: str, edges: int, nodes: int, dim: int, device: str, rounds: in
         line(label, f"{milliseconds(task, device, rounds):.3f} ms", targets.get(label, ""))
     _selection(indptr, neighbour.int(), x, fitted, data, device, rounds, asked)
     if device != "cpu":
-        for label in ("COO -> COO (Data)", "CSR -> CSR (Data.adj_t)"):
+        for label in ("COO -> COO (Data)", "keep=0.5, COO -> COO (Data)", "CSR -> CSR (Data.adj_t)"):
             line(f"{label}: launches, waits", "{}, {}".format(*launches(tasks[label])))
             line(f"{label}: extra memory", f"{extra_bytes(tasks[label]) / edges:.1f} B an edge", "<= 32")
 

@@ -13,7 +13,7 @@ from lsprune.device.graph import DeviceGraph
 from lsprune.device.owners import local_ids, which_graph
 from lsprune.device.transfers import Transfer
 from lsprune.graph import oriented
-from lsprune.kernels.gpu.owner_budget import LARGE_DEGREE, degree_counts, hash_order
+from lsprune.kernels.gpu.owner_budget import LARGE_DEGREE, counted_degree, degree_counts, hash_order
 from lsprune.kernels.gpu.splitmix import draw, signed
 from lsprune.numeric.random_numbers import OWNER
 from lsprune.numeric.random_numbers import draw as host_draw
@@ -28,19 +28,25 @@ def target_count(keep: float, edges: Tensor) -> Tensor:
     return torch.floor(keep * edges.double() + 0.5).long()
 
 
-def quotas(indptr: Any, graph: DeviceGraph, rules: SelectionRules) -> Tensor | int:
-    """Return the most edges that each owner keeps: k, or `[owners]` int64 (exact `keep`, `PerNode`)."""
+def quotas(
+    indptr: Any, graph: DeviceGraph, rules: SelectionRules, loops: Tensor | None = None
+) -> tuple[Tensor | int, int]:
+    """Return the most edges that each owner keeps: k, or `[owners]` int64 (exact `keep`, `PerNode`); and a lower bound.
+
+    Args:
+        loops: self-loops of each owner that are among its slots and do not count.
+    """
     if rules.k is not None:
-        return rules.k
+        return rules.k, rules.k
     if rules.budget is not None:
-        return _per_node(indptr.diff(), rules.budget)
+        return _per_node(counted_degree(indptr, loops), rules.budget), 0
     assert rules.keep is not None
     ptr: Any = oriented(rules.side, graph.source_ptr, graph.target_ptr)[0]
     owners = int(indptr.shape[0]) - 1
     if ptr is None or rules.pooled:
         ids = None if ptr is None else local_ids(ptr, owners, indptr.device)
-        return _of_one_graph(indptr, rules.keep, ids, rules.seed)
-    degree, local = indptr.diff(), local_ids(ptr, owners, indptr.device)
+        return _of_one_graph(indptr, loops, rules.keep, ids, rules.seed)
+    degree, local = counted_degree(indptr, loops), local_ids(ptr, owners, indptr.device)
     member, graphs = which_graph(ptr, degree.shape[0], pooled=False, device=degree.device)
     target = target_count(rules.keep, _sums(degree, member, graphs))
     quota = _levels(degree, member, target)[member]
@@ -51,7 +57,7 @@ def quotas(indptr: Any, graph: DeviceGraph, rules: SelectionRules) -> Tensor | i
     start = torch.searchsorted(member[order], torch.arange(graphs, device=order.device))
     first = torch.arange(order.shape[0], device=order.device) - start[member[order]] < left[member[order]]
     quota[order[first]] += 1
-    return quota
+    return quota, 0
 
 
 def _per_node(degree: Tensor, budget: PerNode) -> Tensor:
@@ -63,19 +69,21 @@ def _per_node(degree: Tensor, budget: PerNode) -> Tensor:
     return torch.from_numpy(budget.of_degrees(degrees.cpu().numpy())).to(degree.device)[of_owner]
 
 
-def _of_one_graph(indptr: Tensor, keep: float, ids: Tensor | None, seed: int) -> Tensor:
-    """Return the quotas of one graph; the level is found on the host, from the counts of the degrees."""
-    *counts, edges = Transfer(degree_counts(indptr)).numbers()
+def _of_one_graph(
+    indptr: Tensor, loops: Tensor | None, keep: float, ids: Tensor | None, seed: int
+) -> tuple[Tensor, int]:
+    """Return the quotas of one graph and the least; the level is found on the host, from the counts of the degrees."""
+    *counts, edges = Transfer(degree_counts(indptr, loops)).numbers()
     occurs = np.flatnonzero(counts)
     level, left = level_of_target(int(host_target(keep, np.array([edges]))[0]), occurs, np.array(counts)[occurs])
     if level >= LARGE_DEGREE:  # degrees that were counted together
-        degrees, each = torch.unique(indptr.diff(), return_counts=True)
+        degrees, each = torch.unique(counted_degree(indptr, loops), return_counts=True)
         level, left = split_budget(keep, degrees.cpu().numpy(), each.cpu().numpy())
     quota = torch.full((indptr.shape[0] - 1,), level, dtype=torch.int64, device=indptr.device)
     if left:
-        order = torch.sort(hash_order(indptr, level, _hash_start(seed), ids), stable=True).indices
+        order = torch.sort(hash_order(indptr, loops, level, _hash_start(seed), ids), stable=True).indices
         quota.index_fill_(0, order[:left], level + 1)
-    return quota
+    return quota, level
 
 
 @lru_cache(maxsize=64)

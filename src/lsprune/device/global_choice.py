@@ -98,7 +98,7 @@ def _counts(
     degree = torch.bincount(owner, minlength=owners)
     ptr = oriented(pruner.side, graph.source_ptr, graph.target_ptr)[0]
     number, _ = which_graph(ptr, owners, pruner.pooled, graph.device)
-    quota: Any = quotas(torch.cat([degree.new_zeros(1), degree.cumsum(0)]), graph, pruner)
+    quota: Any = quotas(torch.cat([degree.new_zeros(1), degree.cumsum(0)]), graph, pruner)[0]
     kept, edges = (
         torch.zeros(graphs, dtype=torch.int64, device=graph.device).index_add_(0, number, values)
         for values in (degree.clamp(max=quota), degree)

@@ -10,7 +10,7 @@ from torch import Tensor
 from lsprune.device.graph import DeviceGraph
 from lsprune.device.owners import DeviceOwned
 from lsprune.graph import oriented
-from lsprune.kernels.gpu.isolated_nodes import count_isolated
+from lsprune.kernels.gpu.isolated_nodes import count_isolated, count_isolated_ends
 from lsprune.kernels.gpu.masking import scatter_taken
 from lsprune.selection.mask import Outcome
 from lsprune.selection.rules import SelectionRules
@@ -61,13 +61,4 @@ def _isolated(graph: DeviceGraph, mask: Tensor) -> Tensor:
     source: Any
     target: Any
     source, target = graph.ends()
-    real = source != target
-    had, has = (_marked(source, target, real & which, graph.num_nodes) for which in (real, mask))
-    return (had & ~has).sum()
-
-
-def _marked(source: Tensor, target: Tensor, which: Tensor, nodes: int) -> Tensor:
-    marks = torch.zeros(nodes + 1, dtype=torch.bool, device=source.device)
-    for ends in (source, target):
-        marks[torch.where(which, ends.long(), nodes)] = True
-    return marks[:nodes]
+    return count_isolated_ends(source, target, mask, graph.num_nodes)

@@ -106,7 +106,7 @@ def symmetric_choice(
         return known_ranks(choose(choice, source, stop=stop))
 
     if rules.keep is None:
-        rank = ranks(quotas(indptr, graph, rules))
+        rank = ranks(quotas(indptr, graph, rules)[0])
         pairs = blank.by_rank(rank)
         kept = pair_ranks(pairs, rank, mode) < NEVER
     else:

@@ -37,7 +37,7 @@ def mask_graph(pruner: PerOwner, graph: DeviceGraph, runtime: Runtime) -> Outcom
     rules = pruner.rules
     mode = rules.symmetry(graph)
     needs = pruner.needs
-    stay = mode is None and rules.k is not None and needs.scope == "edge" and not needs.degree
+    stay = mode is None and needs.scope == "edge" and not needs.degree
     owned = group(graph, rules, loops_may_stay=stay)
     bases = neighbour_base_of_owner(graph, rules.side)
     if mode:
@@ -58,7 +58,9 @@ def _by_owners(
 ) -> tuple[Tensor, int, bool]:
     """Return which slots are taken, how many, and whether every owner of an edge to another node keeps one."""
     rules = pruner.rules
-    quota = quotas(owned.indptr, graph, rules)
+    if rules.k is None and not graph.facts.loops:  # the edges are checked before their degrees decide
+        owned = replace(owned, loops=None)
+    quota, least = quotas(owned.indptr, graph, rules, owned.loops)
     source = pruner.key_source(graph, owned, runtime) if pruner.is_fitted else None
     choice, keys = Choice.of(
         owned,
@@ -75,7 +77,7 @@ def _by_owners(
         always = pruner.functions_needed(2) == 1  # one key orders the edges: it is made even if no owner has a choice
         ready = pruner.fit_graph(graph, runtime) if always or choice.steps() else pruner
         source = ready.key_source(graph, owned, runtime)
-    return choose(choice, source, keys), choice.kept, bool(rules.k) and not choice.loops_alone
+    return choose(choice, source, keys), choice.kept, least > 0 and not choice.loops_alone
 
 
 def _first_keys(source: KeySource | None, quota: Tensor | int, edges: int) -> Keys | None:

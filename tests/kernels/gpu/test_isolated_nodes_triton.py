@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from gpu_arrays import tensor
-from gpu_masks import isolated, owners_that_keep_one
+from gpu_masks import any_ends, isolated, isolated_ends, owners_that_keep_one
 from gpu_triton import DEVICE, elsewhere, run_interpreted, runs
 
-from lsprune.kernels.gpu.isolated_nodes_triton import BLOCK, count_isolated
+from lsprune.kernels.gpu.isolated_nodes_triton import BLOCK, count_isolated, count_isolated_ends
 
 
 @elsewhere
@@ -29,3 +29,16 @@ def test_taken_may_be_a_mask(kept):
     owns, neighbour = np.array([True, False]), np.array([1, 1])
     count = count_isolated(*(tensor(array, DEVICE) for array in (owns, neighbour, np.array([False, kept]))))
     assert int(count) == int(not kept)
+
+
+@runs
+@pytest.mark.parametrize("nodes", [1, 3, 40])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_any_mask_isolates_the_nodes_of_the_definition(nodes, dtype):
+    counts = []
+    for seed in range(4):
+        source, target, mask = case = any_ends(seed, nodes, 3 * nodes + 1, dtype)
+        count = count_isolated_ends(*(tensor(array, DEVICE) for array in case), nodes)
+        counts.append(int(count))
+        assert counts[-1] == isolated_ends(source, target, mask, nodes)
+    assert max(counts) > 0 or nodes < 3

@@ -12,31 +12,38 @@ LARGE_DEGREE = 511  # owners of so many edges, or more, are counted together
 LAST = torch.iinfo(torch.int64).max
 
 
-def degree_counts(indptr: Tensor) -> Tensor:
+def counted_degree(indptr: Tensor, loops: Tensor | None) -> Tensor:
+    """Return the degree of each owner without its self-loops, where those do not count (`loops`, `[owners]`)."""
+    return indptr.diff() if loops is None else indptr.diff() - loops
+
+
+def degree_counts(indptr: Tensor, loops: Tensor | None = None) -> Tensor:
     """Count the owners of each degree, with those of LARGE_DEGREE or more together; the last number is that of edges.
 
-    The result is `[LARGE_DEGREE + 2]` int64.
+    The result is `[LARGE_DEGREE + 2]` int64. Self-loops in `loops` are left out.
     """
     kernels = triton_kernels("owner_budget_triton", indptr.device)
     if kernels is not None and indptr.shape[0] > 1:
-        counts: Tensor = kernels.degree_counts(indptr)
+        counts: Tensor = kernels.degree_counts(indptr, loops)
         return counts
-    degree = indptr.diff().clamp(max=LARGE_DEGREE)
-    return torch.cat([torch.bincount(degree, minlength=LARGE_DEGREE + 1), indptr[-1:].long()])
+    degree = counted_degree(indptr, loops)
+    together = torch.bincount(degree.clamp(max=LARGE_DEGREE), minlength=LARGE_DEGREE + 1)
+    return torch.cat([together, degree.sum()[None]])
 
 
-def hash_order(indptr: Tensor, level: int, start: int, ids: Tensor | None) -> Tensor:
+def hash_order(indptr: Tensor, loops: Tensor | None, level: int, start: int, ids: Tensor | None) -> Tensor:
     """Return a number for each owner, `[owners]` int64, by which those of more than `level` edges come first.
 
     They come in the order of splitmix64(start ^ id); all others have the largest number.
 
     Args:
-        start: int64 with the bits of a uint64. ids: of the owners; None: their positions.
+        loops: self-loops of each owner that do not count. start: int64 with the bits of a uint64.
+        ids: of the owners; None: their positions.
     """
     owners = indptr.shape[0] - 1
     kernels = triton_kernels("owner_budget_triton", indptr.device)
     if kernels is not None and owners:
-        order: Tensor = kernels.hash_order(indptr, level, start, ids)
+        order: Tensor = kernels.hash_order(indptr, loops, level, start, ids)
         return order
     numbers = torch.arange(owners, device=indptr.device) if ids is None else ids
-    return torch.where(indptr.diff() > level, mix64(numbers ^ start) ^ signed(1 << 63), LAST)
+    return torch.where(counted_degree(indptr, loops) > level, mix64(numbers ^ start) ^ signed(1 << 63), LAST)
