@@ -45,6 +45,7 @@ TINY: dict[str, tuple[str, ...]] = {
     "tables": ("--edges", "2000"),
     "gpu": ("--edges", "20000", "--device", "cpu", "--rounds", "1"),
     "products": ("--graphs", "generated", "--keep", "0.2", "--seeds", "1", "--epochs", "6"),
+    "choosing": ("--graphs", "noisy-links", "--epochs", "1", "--rounds", "1"),
     "epoch": ("--studies", "demo", "--epochs", "1", "--limit", "8"),
     "gpu_graphs": ("--graphs", "40", "--device", "cpu", "--rounds", "1"),
     "gpu_learning": ("--edges", "3000", "--words", "100", "--device", "cpu", "--rounds", "1"),

@@ -36,6 +36,7 @@ FIGURES = {
     "gpu_graphs": ("list of Data, fitted", "list of Data, with fit", "list of Data: reading",
                    "list of Data: rebuilding", "Batch, fitted", "Batch, with fit", "dataset, fitted"),
     "products": ("generated, k random", "generated, with labels", "generated, choose", "mean over 1 graphs, choose"),
+    "choosing": ("noisy-links: to choose", "noisy-links: one training of GAT; choosing costs"),
     "epoch": ("demo: fit and prune, an epoch", "demo: epochs that pruning costs"),
     "gpu_learning": ("fit, codebook of nodes", "prune, codebook of nodes", "prune, codebook of edges and nodes",
                      "prune, Both", 'fit, hash="auto", weights="auto"', 'prune, hash="auto", weights="auto"'),
@@ -45,7 +46,7 @@ FIGURES = {
 NEEDS = {
     "speed": "torch_geometric", "gpu": "torch_geometric", "gpu_graphs": "torch_geometric",
     "gpu_learning": "torch_geometric", "epoch": "torch_geometric", "auto": "torch_geometric",
-    "products": "torch_geometric", "consistency": "torch_geometric",
+    "products": "torch_geometric", "choosing": "torch_geometric", "consistency": "torch_geometric",
     "order": "torch_geometric",
     "networkit_similarity": "networkit", "tables": "duckdb",
 }  # fmt: skip

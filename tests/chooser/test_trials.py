@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from labelled_graphs import labelled_graph
+from scipy.sparse import issparse
 
 from lsprune import LSP, Graph
 from lsprune.baselines.top_weight import TopWeight
+from lsprune.chooser import trials as trials_module
 from lsprune.chooser.candidates import CANDIDATES, Candidate
 from lsprune.chooser.known_labels import known_labels
 from lsprune.chooser.probe import Probe
-from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Step, Trials, plan_trials
+from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Step, Trials, compact, plan_trials
 
 GIVEN = {"y": None, "train_mask": None, "val_mask": None}
 
@@ -73,3 +77,30 @@ def test_what_depends_on_the_share_is_chosen_for_each(trials, monkeypatch):
         for share in (0.1, 0.5):
             trials.run(Step(candidate.name, share, candidate))
     assert shares == [0.1, 0.5, 0.1]
+
+
+def bag_of_words(dtype: type = np.float32) -> Graph:
+    graph, random = labelled_graph(), np.random.default_rng(0)
+    x = ((random.random((graph.num_nodes, 200)) < 0.02) * random.integers(1, 5, 200)).astype(dtype)
+    return replace(graph, x_source=x, x_target=x)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_bags_of_words_are_worked_on_as_sparse_matrices_with_the_same_masks(dtype, monkeypatch):
+    graph = bag_of_words(dtype)
+    labels = known_labels(graph, graph, GIVEN, 0)
+    sparse = Trials(graph, labels, 0, None)
+    monkeypatch.setattr(trials_module, "compact", lambda same: same)
+    dense = Trials(graph, labels, 0, None)
+    assert issparse(sparse.graph.x_target) and not issparse(dense.graph.x_target)
+    for candidate in CANDIDATES:
+        number = 0 if candidate.needs_labels else None
+        masks = [trials._mask(candidate, 0.2, number) for trials in (sparse, dense)]
+        assert np.array_equal(*masks), candidate.name
+
+
+def test_other_attributes_stay_as_they_are():
+    narrow, mixed = labelled_graph(), bag_of_words()
+    full = replace(mixed, x_source=mixed.x_source + 1, x_target=mixed.x_target + 1)
+    for graph in (narrow, full, replace(mixed, x_target=mixed.x_target.copy())):
+        assert compact(graph) is graph

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from lsprune import OptionError
 from lsprune.kernels import threads
@@ -86,3 +87,14 @@ def test_a_limit_holds_within_its_block():
         assert threads.count() == 3
         assert threads.count(2) == 2
     assert threads.count(1) == 1
+
+
+def test_blas_uses_so_many_threads_within_the_block_and_as_many_as_before_after_it():
+    def used() -> list[int]:
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    np.ones((2, 2)) @ np.ones((2, 2))  # NumPy's BLAS is loaded
+    before = used()
+    with threads.blas(1):
+        assert used() == [1] * len(before) != []
+    assert used() == before

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from graphs import communities
 from lsprune import Graph
@@ -70,3 +71,17 @@ def test_every_fifth_node_of_each_class_is_left_out():
     left = teacher_training._left_out(lesson, 0)
     assert targets[left].sum(0).tolist() == [4, 0, 2]
     assert (left != teacher_training._left_out(lesson, 1)).any()
+
+
+def test_the_number_of_blas_threads_changes_nothing(monkeypatch):
+    graph, label = ring()
+    graph = replace(graph, y=label, train_mask=np.ones(300, bool))
+    used, fit = [], teacher_training._fit
+    monkeypatch.setattr(teacher_training, "_fit", lambda *arguments: used.append(blas_threads()) or fit(*arguments))
+    with threadpool_limits(2, user_api="blas"):
+        taught(graph)
+    assert set(used) == {1}
+
+
+def blas_threads() -> int:
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")

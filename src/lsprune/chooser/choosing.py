@@ -18,6 +18,7 @@ from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
 from lsprune.errors import BudgetWarning, OptionError, warn
 from lsprune.graph import Graph
+from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import LSP, Pruner
 
 SECONDS = 300.0  # for all trials, unless the caller says otherwise
@@ -56,6 +57,7 @@ def choose(
         seconds: begin no further trial after this time.
         resume: a file that trials are written to, and read from if it is there.
         progress: called with (trials done, all trials, name of the next).
+        threads: of kernels and of BLAS; default LSPRUNE_THREADS, else all cores.
 
     >>> import numpy as np
     >>> from lsprune import Graph
@@ -77,8 +79,9 @@ def choose(
     trials = Trials(graph, labels, seed, threads)
     file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
     plan = plan_trials(options, graph, labels, aim.shares)
-    results, finished = run_trials(trials, plan, file, seconds, start, progress)
-    return _pick(trials, options, aim, results, finished, start)
+    with thread_pool.blas(thread_pool.count(threads)):
+        results, finished = run_trials(trials, plan, file, seconds, start, progress)
+        return _pick(trials, options, aim, results, finished, start)
 
 
 def _single_graph(data: Any) -> Graph:

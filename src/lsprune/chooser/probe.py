@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.sparse import csr_array, issparse
 
 from lsprune.attributes import is_category
@@ -122,18 +123,28 @@ def ridge(features: Array, targets: Array) -> Callable[[Array], Array]:
     centre, middle = features.mean(0), targets.mean(0)
     features, targets = features - centre, targets - middle
     trial = np.arange(features.shape[0]) % TRIAL_SHARE == TRIAL_SHARE - 1
-    gram, products = features[~trial].T @ features[~trial], features[~trial].T @ targets[~trial]
-    unit = max(float(np.trace(gram)) / gram.shape[0], 1e-12)
-    values, vectors = np.linalg.eigh(gram.astype(np.float64))
-    left, right = vectors.T @ products, features[trial] @ vectors
+    grams, products = zip(*(_normal_equations(features[part], targets[part]) for part in (~trial, trial)), strict=True)
+    unit = max(float(np.trace(grams[0])) / grams[0].shape[0], 1e-12)
 
     def loss(penalty: float) -> float:
-        return float(np.square(right @ (left / (values + penalty * unit)[:, None]) - targets[trial]).sum())
+        weights = _solve(grams[0], products[0], penalty * unit)
+        return float(np.square(features[trial] @ weights - targets[trial]).sum())
 
     penalty = min(PENALTIES, key=loss) * unit
-    whole = (features.T @ features).astype(np.float64) + penalty * np.eye(gram.shape[0])
-    weights = np.linalg.solve(whole, features.T @ targets).astype(np.float32)
+    weights = _solve(grams[0] + grams[1], products[0] + products[1], penalty)
     return lambda rows: np.asarray((rows - centre) @ weights + middle)
+
+
+def _normal_equations(features: Array, targets: Array) -> tuple[Array, Array]:
+    return features.T @ features, features.T @ targets
+
+
+def _solve(gram: Array, products: Array, penalty: float) -> Array:
+    """Return the weights with the smallest squared error plus penalty times their squares."""
+    regular = gram.astype(np.float64)
+    regular[np.diag_indices_from(regular)] += penalty
+    weights = solve(regular, products, assume_a="pos", overwrite_a=True, check_finite=False)
+    return np.asarray(weights, np.float32)
 
 
 def _hits(kind: str, predicted: Array, true: Array) -> Array:

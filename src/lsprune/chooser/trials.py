@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ALL_EDGES, NO_EDGES = "all edges", "no edges"
 
+MIN_SPARSE_COLUMNS, MAX_SPARSE_SHARE = 64, 0.05  # of attributes that are worked on as a sparse matrix
+
 Progress = Callable[[int, int, str], None]
 Results = dict[tuple[str, float], Trial]  # by name and share
 
@@ -44,7 +46,7 @@ class Trials:
     """Trials on one graph; what candidates share is computed once."""
 
     def __init__(self, graph: Graph, labels: KnownLabels, seed: int, threads: int | None) -> None:
-        self.graph, self.labels, self.seed, self.threads = graph, labels, seed, threads
+        self.graph, self.labels, self.seed, self.threads = compact(graph), labels, seed, threads
         self.fits: dict[Any, Any] = {}  # fitted pruners, for other shares and powers
 
     @cached_property
@@ -101,6 +103,20 @@ class Trials:
         if teaching is not None and self.labels.level == "nodes":
             graph = replace(graph, y=self.labels.as_y(graph.num_nodes), train_mask=teaching)
         return pruner.fit(graph, threads=self.threads)
+
+
+def compact(graph: Graph) -> Graph:
+    """Return the graph with node attributes as a sparse matrix if nearly all entries are 0: the same, but faster.
+
+    A bag of words is often stored as a dense tensor.
+    """
+    x = graph.x_target
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] < MIN_SPARSE_COLUMNS or x.dtype.kind not in "biuf":
+        return graph
+    if graph.x_source is not x or np.count_nonzero(x) > MAX_SPARSE_SHARE * x.size:
+        return graph
+    sparse = import_module("scipy.sparse").csr_array(x)
+    return replace(graph, x_source=sparse, x_target=sparse)
 
 
 def plan_trials(options: Sequence[Candidate], graph: Graph, labels: KnownLabels, shares: Sequence[float]) -> list[Step]:

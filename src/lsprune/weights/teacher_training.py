@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, issparse
 
 from lsprune.attributes import CategoryRows, Part, SparseRows
 from lsprune.graph import Array, Graph
+from lsprune.kernels.threads import blas
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.random_numbers import TEACH, draw
 from lsprune.weights.propagated_rows import PropagatedRows
@@ -60,6 +61,11 @@ class _Model:
 
 def train(graph: Graph, side: str, part: Part, scale: Scale, lesson: Lesson, seed: int) -> Teacher:
     """Return a teacher of this graph's labels; `scale` says how attribute rows become integers."""
+    with blas(1):
+        return _train(graph, side, part, scale, lesson, seed)
+
+
+def _train(graph: Graph, side: str, part: Part, scale: Scale, lesson: Lesson, seed: int) -> Teacher:
     lesson = lesson.part(_some(lesson.nodes, MAX_TRAINING_NODES, seed))
     blocks, lengths = _hops(graph, side, part, scale, lesson.nodes, seed)
     mean, deviation = _standard(lesson)
