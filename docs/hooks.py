@@ -19,7 +19,7 @@ NUMBERS = ("results.md", "comparison.md", "by-dataset.md", "acceleration.md", "p
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """The page and what it includes, with links that resolve inside the site and with Markdown read inside <details>."""
+    """The page with what it includes, its links inside the site, and Markdown inside <details>."""
     markdown = INCLUDED.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf8"), markdown)
     markdown = markdown.replace("<details>", '<details markdown="1">')
     return markdown if "/" in page.file.src_uri else LINK.sub(_inside, markdown)  # how-to/: `../` is docs/ itself
