@@ -276,10 +276,7 @@ def _console() -> Console:
 
 def kept_table(name: str, report: Report) -> Table:
     table = framed(name, "", "")
-    table.add_row("edges before", f"{report['edges']:,}")
-    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
-    if report["uncounted_self_loops"]:
-        table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
+    add_kept_rows(table, report)
     table.add_row("nodes with edges", f"{report['owners']:,}")
     table.add_row("of these, lost some", f"{report['owners_cut']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
@@ -294,6 +291,14 @@ def kept_table(name: str, report: Report) -> Table:
         names = [factor["name"] for factor in (weights or {}).get("factors", [weights or {"name": "none"}])]
         table.add_row("", f"weights {' * '.join(names)}")
     return table
+
+
+def add_kept_rows(table: Table, report: Report) -> None:
+    """Add the rows of how many edges there were and how many are kept."""
+    table.add_row("edges before", f"{report['edges']:,}")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    if report["uncounted_self_loops"]:
+        table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
 
 
 def comparison_table(reports: Mapping[str, Report]) -> Table:
