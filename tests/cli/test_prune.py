@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import lsprune
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.cli import app
-from lsprune.cli.console import errors
+from lsprune.cli.console import GUARD, errors
 from lsprune.cli.pruner_options import PRESETS
 from lsprune.files import read_edges
 from lsprune.measure import summary
@@ -89,6 +89,19 @@ def test_table_of_what_was_kept(folder: Path) -> None:
         ("nodes left without any edge", f"{counts.isolated}"), ("seconds for pruning", ""), ("edges per second", ""),
     ):  # fmt: skip
         assert re.search(rf"{re.escape(label)} +│ +{re.escape(value)}", output), (label, output)
+
+
+def test_the_row_of_isolated_nodes_names_what_prevents_them(folder: Path) -> None:
+    def shown(*words: str) -> str:
+        return good("prune", folder / "in.csv", folder / "out.csv", *words).stdout
+
+    few = ("--hash", "identity", "--keep", "0.05")
+    row = r"without any edge +│ +[1-9]\d* │\n│ +to avoid this, keep more, or +│ (.*) │"
+    assert re.search(row, shown(*few))[1] == GUARD
+    guarded = GUARD.partition('"')[2].rstrip('"').replace("...", "lsp:keep=0.05,hash=identity")
+    assert "to avoid this" not in shown("--pruner", guarded)
+    assert "to avoid this" not in shown("--keep", "1", "--hash", "identity")
+    assert "to avoid this" in shown(*few, "--stream")
 
 
 @pytest.mark.parametrize("way", [[], ["--stream"], ["--stream", "--resume"]])  # again over a complete output

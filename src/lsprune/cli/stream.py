@@ -70,6 +70,8 @@ def stream_table(name: str, report: Report) -> Table:
     add_kept_rows(table, report)
     table.add_row("nodes", f"{report['nodes']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    if report["isolated"]:
+        table.add_row("  to avoid this", "keep more edges")
     table.add_row("total seconds", f"{report['seconds']:.1f}")
     for stage, seconds in report["stages"].items():
         table.add_row(f"  {stage}", f"{seconds:.1f}")
