@@ -32,8 +32,8 @@ PROMISES = (
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
         "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Parallel edges with equal keys are selected in the "
         "order of the input, so another order of the edges may keep another one of them and change later selections of "
-        "their owner. Scores in floats (effective resistance, and the fit of label weights) are promised on one machine "
-        "only. A saved fitted pruner with label weights keeps the same edges everywhere.",
+        "their owner. Scores in floats (effective resistance, and the fit of label weights) are promised on one "
+        "machine only. A saved fitted pruner with label weights keeps the same edges everywhere.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
             "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
