@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 NOTES = {
     "left alone": "nodes that lost all their neighbours",
-    "alike": "do overlapping neighbourhoods still overlap? Rank correlation, best 1",
+    "alike": "do similar neighbourhoods stay similar? Rank correlation of their overlaps, 1 is best",
     "one class": "kept edges whose ends have the same label",
-    "same": "share of the kept edges that is kept again with noise on the attributes, or without a tenth of the edges",
+    "same": "share of the kept edges that are kept again with noise on the attributes, or without a tenth of the edges",
 }
 MAX_DECIMALS = 15  # of a share in percent
 
