@@ -1,8 +1,9 @@
-"""What the site needs beyond Markdown: links that leave `docs/`, tables inside <details>, doctests in docstrings."""
+"""What the site needs beyond Markdown: links in and out of `docs/`, tables inside <details>, doctests in docstrings."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -10,14 +11,16 @@ import griffe
 # A file outside docs/ and the page that shows it; other links out of docs/ become plain text.
 PAGES = {"../results/README.md": "tables.md", "../CHANGELOG.md": "changelog.md", "../README.md": "index.md"}
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)\s]*)\)")
-
+INCLUDED = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+ROOT = Path(__file__).resolve().parents[1]
 
 # Pages whose tables are of numbers, which stay on one line.
 NUMBERS = ("results.md", "comparison.md", "by-dataset.md", "acceleration.md", "paper.md", "tables.md")
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """The page with links that resolve inside the site, and with Markdown read inside <details>."""
+    """The page with what it includes, its links inside the site, and Markdown inside <details>."""
+    markdown = INCLUDED.sub(lambda found: (ROOT / found[1]).read_text(encoding="utf8"), markdown)
     markdown = markdown.replace("<details>", '<details markdown="1">')
     return markdown if "/" in page.file.src_uri else LINK.sub(_inside, markdown)  # how-to/: `../` is docs/ itself
 
@@ -30,7 +33,7 @@ def on_page_content(html: str, *, page: Any, **_: Any) -> str:
 
 def _inside(link: re.Match[str]) -> str:
     words, path = link.groups()
-    page = PAGES.get(path)
+    page = PAGES.get(path) or (path.removeprefix("../docs/") if path.startswith("../docs/") else None)
     return f"[{'Tables of the runs' if words == path else words}]({page})" if page else words
 
 

@@ -30,9 +30,10 @@ PROMISES = (
         "Same bits",
         "The same graph, options and seed give the same mask: in plain Python, in numba on any number of threads, on a "
         "GPU, streamed from files, on Spark, in any process, for any order of the edges, from every kind of object.",
-        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Of parallel edges with equal keys, the first one "
-        "in the input is selected first, which affects later selections. Float scores (effective resistance, label "
-        "weights) are promised on one machine only; to use them elsewhere, save the fitted pruner.",
+        "Linux on x86-64 and ARM64 ([platforms](platforms.md)). Parallel edges with equal keys are selected in the "
+        "order of the input, so another order of the edges may keep another one of them and change later selections of "
+        "their owner. Scores in floats (effective resistance, and the fit of label weights) are promised on one "
+        "machine only. A saved fitted pruner with label weights keeps the same edges everywhere.",
         (
             "tests/pruners/test_contract.py::test_executors_and_threads_agree",
             "tests/pruners/test_contract.py::test_edge_order_does_not_matter",
@@ -64,8 +65,8 @@ PROMISES = (
     ),
     Promise(
         "Exact keep",
-        "`keep=0.3` keeps exactly floor(0.3 · E + 0.5) edges, and a larger share keeps all edges that a smaller "
-        "one keeps.",
+        "Of E edges, `keep=0.3` keeps exactly floor(0.3 · E + 0.5), and a larger share keeps all edges that a smaller "
+        "share keeps.",
         'Self-loops are kept on top by default (`self_loops="free"`). With `symmetric=`, whole pairs are counted.',
         (
             "tests/pruners/test_contract.py::test_keep_is_met_to_the_edge",
@@ -85,8 +86,9 @@ PROMISES = (
     ),
     Promise(
         "Whole or absent",
-        "An output file or folder is written completely or not at all, despite errors, Ctrl-C, kills and full disks.",
-        "lsprune cannot protect against a disk that loses confirmed writes. In an object store (`s3://…`), each object "
+        "An output file or folder is written completely or not at all, even after an error, Ctrl-C, a kill or a full "
+        "disk.",
+        "lsprune cannot help if a disk loses writes that it confirmed. In an object store (`s3://…`), each object "
         "is complete or absent; a folder is complete when its manifest exists.",
         (
             "tests/files/test_atomic_write.py::test_content_arrives_only_when_the_block_ends",
@@ -106,11 +108,12 @@ PROMISES = (
     ),
     Promise(
         "Resume",
-        "`--resume` continues after a kill, SIGTERM or a full disk, and writes the same bytes as an uninterrupted run. "
-        "Files damaged in between are computed again or refused; old and changed input are never mixed. A study "
-        "continues with the missing runs, each once. No processes and no temporary files remain.",
-        "The work folder must be the same. Between a kill and `--resume`, a complete output counts as complete even if "
-        "its input was changed and its size and time restored.",
+        "After a kill, SIGTERM or a full disk, the same command with `--resume` continues and writes the same bytes as "
+        "an uninterrupted run. Files that were damaged in between are computed again or refused. If the input was "
+        "changed, old and new rows are never mixed. A study does only its missing runs, each once. No processes and no "
+        "temporary files remain.",
+        "The work folder must be the same. If a run was killed after its output was complete, `--resume` accepts this "
+        "output even if the input was changed since and its size and time restored.",
         (
             "tests/outofcore/test_resume.py::test_a_damaged_file_is_made_again_or_refused",
             "tests/outofcore/test_resume.py::test_an_input_that_was_changed_in_between_is_refused",
@@ -125,8 +128,8 @@ PROMISES = (
     ),
     Promise(
         "Memory ceiling",
-        "`--stream --memory 1GB` stays below that, or says before it starts how much it needs. A file that declares "
-        "more data than fits in memory is refused before it is read.",
+        "A run with `--stream --memory 1GB` stays below 1 GB, or is refused before it starts, with the size it needs. "
+        "A file that declares more data than fits in memory is refused before it is read.",
         "The file cache of the operating system is not counted.",
         (
             "tests/outofcore/test_memory_ceiling.py::test_a_run_stays_below_its_ceiling",
@@ -138,9 +141,9 @@ PROMISES = (
         "Damaged input is refused",
         "A damaged file gives one clear error, or the same output as before. Formats with checksums never give a wrong "
         "output, and sealed files never do with `--verify-input`.",
-        "Formats without checksums ([which these are](scale.md#damaged-files)) cannot detect damage: seal such files "
-        "with `lsprune seal`, and prune with `--verify-input`. PyArrow 15, the lowest version allowed, can end the "
-        "process on a hostile Parquet file; version 26, which the tests use, did not.",
+        "Formats without checksums ([list](scale.md#damaged-files)) cannot detect all damage: seal such files "
+        "with `lsprune seal`, and prune with `--verify-input`. A hostile Parquet file can crash PyArrow 15, the lowest "
+        "version allowed; it did not crash version 26, which the tests use.",
         (
             "tests/cli/test_user_graph_options.py::test_input_is_verified",
             "tests/test_soak.py::test_the_promise_holds_on_a_few_cases",
@@ -153,8 +156,8 @@ PROMISES = (
     Promise(
         "No code from input files",
         "Reading a file never executes its content: no pickles, no expressions.",
-        "Installed plugins are code, and are loaded. PyG reads the datasets of studies, and some are pickles. "
-        "numba loads its compiled kernels from its own folder.",
+        "Three things are outside of this promise: installed plugins are code, and are loaded; PyG reads the datasets "
+        "of studies, some of which are pickles; numba loads compiled kernels from its cache folder.",
         (
             "tests/files/test_npy.py::test_pickles_are_refused_and_never_run",
             "tests/test_isolation.py::test_no_kind_of_input_file_is_unpickled_or_run",
@@ -163,8 +166,9 @@ PROMISES = (
     ),
     Promise(
         "No network",
-        "Pruning opens no connection and starts no process. Reports and documentation load nothing from elsewhere.",
-        "URLs that you give (`s3://…`) are fetched and uploaded. PyG downloads datasets of studies that are not "
+        "Pruning opens no network connection and starts no process. Reports and documentation load nothing from the "
+        "network.",
+        "If you give URLs (`s3://…`), lsprune reads and writes them. PyG downloads datasets of studies that are not "
         "available locally, and Spark connects to its own cluster.",
         (
             "tests/test_isolation.py::test_pruning_objects_and_files_needs_no_network_and_starts_no_process",
@@ -179,9 +183,9 @@ INTRO = """\
 
 Made by `docs/make_promises.py`: edit the promises there.
 
-This page lists the promises of lsprune, the tests of each promise, and the number of generated cases in the last long
-run. `make soak` runs cases for an hour and prints this table; `make test` runs a few. To repeat a case by its number:
-`python -m soak --checks NAME --first NUMBER --cases 1`.
+This page lists the promises of lsprune and the tests of each promise. Besides the tests, *long checks* try generated
+cases: `make soak` runs them for an hour and prints the table below, `make test` runs a few. To repeat one case, give
+its number: `python -m soak --checks NAME --first NUMBER --cases 1`.
 """
 
 
@@ -231,10 +235,11 @@ def _damage() -> list[str]:
     """Return the outcomes for damaged files of each kind."""
     counts = json.loads(DAMAGE.read_text(encoding="utf8"))
     lines = [
-        "Outcomes for a small file of each kind below: cut at every byte, 10,006 times with flipped bits, and 5,003 "
+        "A small file of each kind was damaged: cut at every byte, 10,006 times with flipped bits, and 5,003 "
         "times with parts removed, repeated, overwritten or inserted (`python -m soak.damage_table --out "
-        "results/damage.json`). *Same*: the output of the undamaged file. *Other*: another output without an error, "
-        "which only formats without checksums allow. *Failed*: a crash, an unclear error or too much memory.",
+        "results/damage.json`). The outcomes: *same*, the output of the undamaged file; *refused*, a clear error; "
+        "*other*, another output without an error, which only formats without checksums allow; *failed*, a crash, an "
+        "unclear error or too much memory.",
         "",
         "| kind of file | checksum | cases | same | refused | other | failed |",
         "|---|---|---|---|---|---|---|",

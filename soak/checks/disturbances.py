@@ -265,27 +265,31 @@ def _damage(rng: np.random.Generator, path: Path) -> None:
 
 CHECKS = (
     Check(
-        name="full-disk", promise="Whole or absent", about="output on a disk too small, then larger: all compared",
+        name="full-disk", promise="Whole or absent",
+        about="output to a disk that is too small, then to a larger one: all files compared",
         run_case=full_disk, share=0.7, quick_cases=2,
     ),
     Check(
-        name="read-only-disk", promise="Whole or absent", about="output on a read-only disk, before or after a kill",
+        name="read-only-disk", promise="Whole or absent",
+        about="the disk of the output becomes read-only, before or after a kill",
         run_case=read_only_disk, share=0.3, quick_cases=1,
     ),
     Check(
-        name="removed-meanwhile", promise="Whole or absent", about="a file of a run removed while it works",
+        name="removed-meanwhile", promise="Whole or absent", about="a file of a run is removed while it works",
         run_case=removed_meanwhile, share=0.7, quick_cases=2,
     ),
     Check(
-        name="several-processes", promise="Whole or absent", about="two or three processes on one output, verified",
+        name="several-processes", promise="Whole or absent",
+        about="two or three processes write one output, which is then verified",
         run_case=several_processes, share=0.7, quick_cases=2,
     ),
     Check(
-        name="changed-input", promise="Resume", about="the input changed after a kill, or while a run works",
+        name="changed-input", promise="Resume", about="the input is changed after a kill, or while a run works",
         run_case=changed_input, share=0.7, quick_cases=2,
     ),
     Check(
-        name="damaged-scratch", promise="Resume", about="scratch files damaged after a kill, resumed, all compared",
+        name="damaged-scratch", promise="Resume",
+        about="scratch files are damaged after a kill; the run is resumed, and all files compared",
         run_case=damaged_scratch, share=0.7, quick_cases=2,
     ),
 )  # fmt: skip

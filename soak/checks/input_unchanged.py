@@ -141,7 +141,8 @@ CHECKS = (
         run_case=files_unchanged, share=0.5, quick_cases=10,
     ),
     Check(
-        name="exact-keep", promise="Exact keep", about="two shares: counted, and one within the other",
+        name="exact-keep", promise="Exact keep",
+        about="two shares: their edges are counted, and the larger mask contains the smaller one",
         run_case=exact_keep, share=0.5, quick_cases=60,
     ),
 )  # fmt: skip

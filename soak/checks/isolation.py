@@ -126,12 +126,13 @@ def start_process(folder: Path) -> None:
 CHECKS = (
     Check(
         name="no-code", promise="No code from input files",
-        about="a file of any kind that asks to be run, damaged too: what Python's audit events say",
+        about="a file of any kind with code in it, in half of the cases damaged; Python's audit events show "
+        "that none of it runs",
         run_case=no_code, share=0.5, quick_cases=10,
     ),
     Check(
         name="no-network", promise="No network",
-        about="graphs pruned from files and from objects: what Python's audit events say",
+        about="graphs pruned from files and objects; Python's audit events show no connection and no process",
         run_case=no_network, share=0.5, quick_cases=4,
     ),
 )  # fmt: skip

@@ -178,7 +178,8 @@ CHECKS = (
         run_case=killed_study, share=2.0, quick_cases=1,
     ),
     Check(
-        name="killed-prune", promise="Whole or absent", about="`prune` in memory killed: the old file or the new one",
+        name="killed-prune", promise="Whole or absent",
+        about="`prune` in memory is killed: the old file or the new one is there",
         run_case=killed_prune, share=1.0, quick_cases=3,
     ),
 )  # fmt: skip

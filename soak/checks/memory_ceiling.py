@@ -56,7 +56,8 @@ def _write(rng: np.random.Generator, folder: Path) -> list[str]:
 
 CHECKS = (
     Check(
-        name="memory-ceiling", promise="Memory ceiling", about="refused with the least that would do, which then does",
+        name="memory-ceiling", promise="Memory ceiling",
+        about="a ceiling too low is refused with the minimum; a run with that minimum stays below it",
         run_case=memory_ceiling, share=1.0, quick_cases=1,
     ),
 )  # fmt: skip

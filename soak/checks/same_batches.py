@@ -48,7 +48,8 @@ def batches(number: int, folder: Path) -> int:
 
 CHECKS = (
     Check(
-        name="batches", promise="Same bits", about="up to 6 graphs: in one, and one by one with the same fit",
+        name="batches", promise="Same bits",
+        about="up to 6 graphs: as one batch, and one by one with the same fitted pruner",
         run_case=batches, share=1.0, quick_cases=40,
     ),
 )  # fmt: skip

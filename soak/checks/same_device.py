@@ -74,12 +74,13 @@ def gpu(number: int, folder: Path) -> int:
 
 CHECKS = (
     Check(
-        name="cpu-tensors", promise="Same bits", about="the path of GPUs in plain torch: as it is, and fitted there",
+        name="cpu-tensors", promise="Same bits",
+        about="the GPU path in plain torch on a CPU: with a given pruner, and with one fitted there",
         run_case=cpu_tensors, share=2.0, quick_cases=10,
     ),
     Check(
         name="gpu", promise="Same bits",
-        about="a GPU: as it is, and fitted there; every twentieth graph has up to 3,000 edges",
+        about="a GPU: with a given pruner, and with one fitted there; every twentieth graph has up to 3,000 edges",
         run_case=gpu, share=2.0, quick_cases=10,
     ),
 )  # fmt: skip

@@ -59,7 +59,8 @@ def learned(number: int, folder: Path) -> int:
 CHECKS = (
     Check(
         name="executors", promise="Same bits",
-        about="any pruner and graph: reference, numba on 1, 2 and 5 threads, and on 1 and 3 in blocks of 7 edges",
+        about="any pruner and graph: the reference, numba on 1, 2 and 5 threads, and on 1 and 3 threads in "
+        "blocks of 7 edges",
         run_case=executors, share=4.0, quick_cases=20,
     ),
     Check(
@@ -68,7 +69,7 @@ CHECKS = (
     ),
     Check(
         name="executors-learned", promise="Same bits",
-        about='hash="auto": reference, numba on 1 and 3 threads, and the fit as it was saved',
+        about='hash="auto": the reference, numba on 1 and 3 threads, and the fitted pruner after saving and loading',
         run_case=learned, share=0.3, quick_cases=1,
     ),
 )  # fmt: skip

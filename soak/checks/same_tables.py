@@ -103,7 +103,8 @@ def _graph(rng: np.random.Generator, parallel: bool = True) -> Graph:
 CHECKS = (
     Check(
         name="tables", promise="Same bits",
-        about="pandas (numpy and Arrow types), Polars (lazy too), PyArrow table and dataset, DuckDB: the reference",
+        about="pandas (numpy and Arrow types), Polars (lazy too), PyArrow table and dataset, DuckDB: compared "
+        "with the reference",
         run_case=tables, share=1.5, quick_cases=4,
     ),
     Check(

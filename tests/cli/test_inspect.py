@@ -44,6 +44,23 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
 
+@pytest.mark.parametrize(
+    ("edges", "shares", "kept"),
+    [
+        ([[0, 1], [1, 2]], "0.1,0.25,0.5", ["0.0%", "50.0%"]),
+        ([[0], [1]], "0.1,0.25,0.5", ["0.0%", "100.0%"]),
+        (np.arange(10000).reshape(2, 5000), "0.1,0.1004", ["10.00%", "10.04%"]),
+    ],
+)
+def test_no_two_rows_of_a_method_have_the_same_percentage(tmp_path: Path, edges: object, shares: str, kept: list[str]):
+    np.savez(tmp_path / "tiny.npz", edge_index=np.array(edges))
+    words = (tmp_path / "tiny.npz", "--methods", "random,lsp-identity", "--shares", shares)
+    shown = good(*words).stdout
+    for method in ("random", "lsp-identity"):
+        assert re.findall(rf"^│ {method} +│ +(\S+) │", shown, re.MULTILINE) == kept
+    assert len(json.loads(good(*words, "--json").stdout)["methods"]) == 2 * len(kept)
+
+
 def test_the_methods_by_default_are_the_librarys() -> None:
     assert f"(default: {', '.join(METHODS)})" in (Path(__file__).parents[2] / "docs/cli.md").read_text()
     assert "lsp-auto" in METHODS  # which is what it suggests

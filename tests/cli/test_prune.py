@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import lsprune
 from lsprune import LSP, Graph, LocalRandom
 from lsprune.cli import app
-from lsprune.cli.console import errors
+from lsprune.cli.console import GUARD, errors
 from lsprune.cli.pruner_options import PRESETS
 from lsprune.files import read_edges
 from lsprune.measure import summary
@@ -91,12 +91,32 @@ def test_table_of_what_was_kept(folder: Path) -> None:
         assert re.search(rf"{re.escape(label)} +│ +{re.escape(value)}", output), (label, output)
 
 
+def test_the_row_of_isolated_nodes_names_what_prevents_them(folder: Path) -> None:
+    def shown(*words: str) -> str:
+        return good("prune", folder / "in.csv", folder / "out.csv", *words).stdout
+
+    few = ("--hash", "identity", "--keep", "0.05")
+    row = r"without any edge +│ +[1-9]\d* │\n│ +to avoid this, keep more, or +│ (.*) │"
+    assert re.search(row, shown(*few))[1] == GUARD
+    guarded = GUARD.partition('"')[2].rstrip('"').replace("...", "lsp:keep=0.05,hash=identity")
+    assert "to avoid this" not in shown("--pruner", guarded)
+    assert "to avoid this" not in shown("--keep", "1", "--hash", "identity")
+    assert "to avoid this" in shown(*few, "--stream")
+
+
+@pytest.mark.parametrize("way", [[], ["--stream"], ["--stream", "--resume"]])  # again over a complete output
+@pytest.mark.parametrize("ordered", [True, False])  # streamed in one pass, and in stages
 @pytest.mark.parametrize(("self_loops", "uncounted"), [(None, 3), ("free", 3), ("edge", 0), ("drop", 0)])
-def test_kept_self_loops_that_no_budget_counts_are_told(tmp_path: Path, self_loops: str | None, uncounted: int) -> None:
-    lines = ["source,target", "0,0", "1,1", "1,1", *(f"{source},{9}" for source in range(9))]
-    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
-    options = ["--hash", "identity", "--k", "2", *(["--self-loops", self_loops] if self_loops else [])]
-    command = ["prune", tmp_path / "in.csv", tmp_path / "out.csv", *options]
+def test_kept_self_loops_that_no_budget_counts_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, self_loops: str | None, uncounted: int, ordered: bool,
+    way: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    lines = ["0,0", "1,1", "1,1", *(f"{source},{9}" for source in range(9))]
+    lines = ["source,target", *(lines if ordered else lines[::-1])]
+    Path("in.csv").write_text("\n".join(lines) + "\n")
+    options = ["--hash", "identity", "--k", "2", *(["--self-loops", self_loops] if self_loops else []), *way]
+    command = ["prune", "in.csv", "out.csv", *options]
     report = json.loads(good(*command, "--json").stdout)
     assert report["uncounted_self_loops"] == uncounted
     assert report["kept"] == {None: 5, "free": 5, "edge": 5, "drop": 2}[self_loops]

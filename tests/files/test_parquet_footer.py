@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from files_helpers import parquet
 
+from lsprune import LSP
 from lsprune.errors import FormatError
 from lsprune.files import open_edges, read_edges
 from lsprune.files.parquet_footer import declared_rows, memory_of_groups, read_footer, read_footers, rows_within
+from lsprune.outofcore.stream import prune_stream
 
 
 def grouped(path: Path, source: object) -> Path:
@@ -125,3 +127,49 @@ def test_a_column_of_two_names_is_refused(tmp_path: Path) -> None:
     path.write_bytes(content[:at] + b"W" + content[at + 1 :])
     with pytest.raises(FormatError, match="row group 0 has a column 'weight' that is 'Weight' in the schema; damaged"):
         read_footer(path)
+
+
+NOTHING = {name: pa.nulls(0) for name in ("source", "target", "w", "t")}  # as pandas writes a table without rows
+
+
+@pytest.mark.parametrize("empty", ["0.parquet", "2.parquet"])
+def test_a_part_without_rows_goes_with_any_type(tmp_path: Path, empty: str) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    columns = {"source": pa.array([0, 1, 2], pa.int32()), "target": [1, 2, 0], "w": [[1.0, 2.0]] * 3, "t": [5, 6, 7]}
+    parquet(folder / "1.parquet", **columns)
+    parquet(folder / empty, **NOTHING)
+    edges = open_edges(folder, edge_attr=["w"], columns=["t"])
+    (batch,) = edges.batches(8, attributes=True, columns=["t"])
+    assert (edges.dtype, edges.attr_shape, edges.columns["t"]) == (np.int64, (2,), np.int64)
+    assert (batch.source.tolist(), batch.edge_attr.tolist()) == ([0, 1, 2], [[1.0, 2.0]] * 3)
+    assert batch.columns["t"].tolist() == [5, 6, 7]
+    prune_stream(folder, tmp_path / "out", LSP(k=1, hash="identity"))
+    assert pq.read_table(tmp_path / "out" / "1.parquet").num_rows == 3
+    assert pq.read_schema(tmp_path / "out" / empty) == pq.read_schema(folder / empty)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_part_with_rows_whose_column_is_null_is_refused(tmp_path: Path, first: bool) -> None:
+    paths = [tmp_path / f"{number}.parquet" for number in range(3)]
+    parquet(paths[0], **NOTHING)
+    parquet(paths[1 if first else 2], source=pa.nulls(2), target=[0, 1])
+    parquet(paths[2 if first else 1], source=[0, 1], target=[1, 0])
+    with pytest.raises(FormatError, match="column 'source' is (null, but int64|int64, but null) in .* the same type"):
+        open_edges(tmp_path)
+    parquet(paths[2 if first else 1], source=pa.nulls(1), target=[1])
+    with pytest.raises(FormatError, match="a value is missing"):
+        list(open_edges(tmp_path).batches(8))
+
+
+def test_a_file_without_rows_in_memory(tmp_path: Path) -> None:
+    parquet(tmp_path / "edges.parquet", **NOTHING)
+    parquet(tmp_path / "nodes.parquet", id=pa.nulls(0), x=pa.nulls(0))
+    graph = read_edges(tmp_path / "edges.parquet", edge_attr=["w"], features=tmp_path / "nodes.parquet").graph
+    assert (graph.num_edges, graph.num_nodes, graph.edge_attr.shape) == (0, 0, (0,))
+    parquet(tmp_path / "edges.parquet", source=[0], target=[1], w=pa.nulls(1))
+    with pytest.raises(FormatError, match="column 'w', row 0.*: a value is missing"):
+        read_edges(tmp_path / "edges.parquet", edge_attr=["w"])
+    for read in (open_edges, read_edges):
+        with pytest.raises(FormatError, match="column 'w', row 0.*: a value is missing"):
+            read(tmp_path / "edges.parquet", edge_attr=["w"])

@@ -270,6 +270,10 @@ def test_the_number_of_nodes_is_that_of_all_edges(tmp_path):
     pruner = Timed(pruner=LocalRandom(k=1), time="t", until=2)
     found = prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", pruner, memory="6GB")
     assert (found.nodes, found.edges, found.kept, found.isolated) == (10, 4, 3, 0)
+    assert found.uncounted_self_loops == 0  # that of node 9 is too late
+    later = Timed(pruner=LocalRandom(k=1), time="t", until=6)
+    found = prune_stream(tmp_path / "in.parquet", tmp_path / "later.parquet", later, memory="6GB")
+    assert (found.kept, found.uncounted_self_loops) == (4, 1)
     few = Timed(pruner=LocalRandom(budget=PerNode(counts=np.ones(4, int))), time="t", until=2)
     with pytest.raises(GraphError):
         prune_stream(tmp_path / "in.parquet", tmp_path / "few.parquet", few, memory="6GB")

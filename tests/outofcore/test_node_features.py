@@ -15,7 +15,7 @@ from files_helpers import parquet, save
 
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files import node_features as in_memory
-from lsprune.outofcore.node_features import open_features
+from lsprune.outofcore.node_features import open_column, open_features
 
 X = np.arange(24, dtype=np.float32).reshape(8, 3)
 
@@ -195,3 +195,18 @@ def test_features_that_would_fill_the_disk_are_refused(tmp_path: Path, scratch: 
         with pytest.raises(OptionError, match=r"400 kB are needed on the disk .* 100 kB are free; .* --scratch DIR"):
             open_features(tmp_path / name, scratch, 10)
     assert not list(scratch.iterdir())
+
+
+@pytest.mark.parametrize("empty", ["0.parquet", "2.parquet"])
+def test_a_part_without_rows_goes_with_any_type(tmp_path: Path, scratch: Path, empty: str) -> None:
+    folder = tmp_path / "nodes"
+    folder.mkdir()
+    parquet(folder / "1.parquet", id=np.arange(3), x=[[1.0, 2.0]] * 3, t=np.arange(3))
+    parquet(folder / empty, **{name: pa.nulls(0) for name in ("id", "x", "t")})
+    nodes = open_features(folder, scratch, 2)
+    assert (nodes.joined, nodes.x.tolist()) == (True, [[1.0, 2.0]] * 3)
+    column, dtype = open_column(folder, scratch, 2, "t", id=None, features=("x",), name="t.npy")
+    assert (column.count, dtype) == (3, np.int64)
+    parquet(folder / empty, id=[3], x=pa.nulls(1), t=[3])
+    with pytest.raises(FormatError, match="column 'x' is (null, but list|list.* but null).* the same type"):
+        open_features(folder, scratch, 2)

@@ -196,6 +196,21 @@ def test_what_is_isolated_is_counted_as_in_memory(tmp_path, ordered):
     assert found.nodes == 60
 
 
+@pytest.mark.parametrize("self_loops", ["free", "edge", "drop"])
+@pytest.mark.parametrize("options", [{"keep": 0.3}, {"k": 2}, {"keep": 0.3, "symmetric": "union"}])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_self_loops_that_no_budget_counts_are_those_of_memory(tmp_path, ordered, options, self_loops):
+    ends = np.stack(random_graph(3, nodes=30, edges=200).ends())
+    graph = Graph.from_edges(ends[:, np.argsort(ends[1], kind="stable")] if ordered else ends, num_nodes=30)
+    pruner = LSP(hash="identity", self_loops=self_loops, **options)
+    reading = write(tmp_path, graph)
+    found = prune_stream(tmp_path / "in.parquet", tmp_path / "out.parquet", pruner, memory="6GB", **reading)
+    source, target = graph.ends()
+    loops = int((pruner.mask(graph) & (source == target)).sum())
+    assert found.uncounted_self_loops == (loops if self_loops == "free" else 0)
+    assert loops > 0 or self_loops != "free"
+
+
 def test_auto_is_calibrated_on_the_whole_graph(tmp_path):
     graph = random_graph(1, nodes=200, edges=2000, edge_dim=3)
     pruner = LSP(keep=0.3, hash=Auto(), weights="auto")

@@ -18,7 +18,9 @@ from lsprune.errors import OptionError
 CPU_DATASETS = ("computers", "github")  # the others take hours
 acceleration_app = typer.Typer(
     cls=Group,
-    help="""Measure the speed-up by pruning. Run it alone on a machine; rerun the same command after an interruption.
+    help="""Measure how much faster training and inference are on pruned graphs, on an otherwise idle machine.
+
+    Rerun the same command after an interruption.
 
     Example: lsprune acceleration measure --device cuda --budget 9m
     """,

@@ -274,15 +274,18 @@ def _console() -> Console:
     return Escaping(file=sys.stdout, highlight=False, markup=False, emoji=False, width=width)
 
 
+# what `IsolatedWarning` recommends in Python
+GUARD = '--pruner "guarded:inner=(...),min_keep=1"'
+
+
 def kept_table(name: str, report: Report) -> Table:
     table = framed(name, "", "")
-    table.add_row("edges before", f"{report['edges']:,}")
-    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
-    if report["uncounted_self_loops"]:
-        table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
+    add_kept_rows(table, report)
     table.add_row("nodes with edges", f"{report['owners']:,}")
     table.add_row("of these, lost some", f"{report['owners_cut']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    if report["isolated"] and not report["pruner"].get("min_keep"):
+        table.add_row("  to avoid this, keep more, or", GUARD)
     table.add_row("seconds for pruning", f"{report['seconds']:.3f}")
     table.add_row("edges per second", f"{report['edges_per_second']:,.0f}")
     if chosen := report.get("chosen"):
@@ -294,6 +297,14 @@ def kept_table(name: str, report: Report) -> Table:
         names = [factor["name"] for factor in (weights or {}).get("factors", [weights or {"name": "none"}])]
         table.add_row("", f"weights {' * '.join(names)}")
     return table
+
+
+def add_kept_rows(table: Table, report: Report) -> None:
+    """Add the rows of how many edges there were and how many are kept."""
+    table.add_row("edges before", f"{report['edges']:,}")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    if report["uncounted_self_loops"]:
+        table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
 
 
 def comparison_table(reports: Mapping[str, Report]) -> Table:

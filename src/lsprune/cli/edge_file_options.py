@@ -85,7 +85,8 @@ class EdgeFileOptions:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Training nodes: an array or column, as for --label (default: train_mask). No other labels are read.",
+            help="Training nodes: an array or column, as for --label (default: train_mask). Labels of other nodes are "
+            "not read.",
         ),
     ] = None
 

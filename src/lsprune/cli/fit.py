@@ -31,12 +31,12 @@ def fit_command(
 ) -> None:
     """Fit a pruner to the edge list IN and save it to OUT.
 
-    Use it with `prune --fitted`, `prune --stream --fitted` or `spark-prune --fitted`, on any graph with the same
-    features. Labels are needed only here.
+    Use the result with `prune --fitted`, `prune --stream --fitted` or `spark-prune --fitted`, on any graph with the
+    same features. These commands need no labels.
 
     Example: lsprune fit graph.npz pruner.npz --pruner top-weight --weights labels:2*jaccard:0.5 --keep 0.1
 
-    Example: lsprune fit edges.parquet pruner.npz --features nodes.parquet --label topic --train-mask split --keep 0.1
+    Example: lsprune fit e.parquet auto.npz --features n.parquet --label topic --train-mask split --preset auto --k 8
     """
     with errors():
         from lsprune.files import check_output, read_edges

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 NOTES = {
     "left alone": "nodes that lost all their neighbours",
-    "alike": "do overlapping neighbourhoods still overlap? Rank correlation, best 1",
+    "alike": "do similar neighbourhoods stay similar? Rank correlation of their overlaps, 1 is best",
     "one class": "kept edges whose ends have the same label",
-    "same": "share of the kept edges that is kept again with noise on the attributes, or without a tenth of the edges",
+    "same": "share of the kept edges that are kept again with noise on the attributes, or without a tenth of the edges",
 }
+MAX_DECIMALS = 15  # of a share in percent
 
 
 @with_groups
@@ -49,12 +50,14 @@ def inspect_command(
 ) -> None:
     """Describe a graph and what each method would keep of it. Nothing is trained.
 
+    On a very small graph, shares at which a method keeps the same number of edges are shown once.
+
     Example: lsprune inspect cora.npz --plot cora.png
 
     Example: lsprune inspect edges.parquet --features nodes.parquet --methods lsp-projection,jaccard --shares 0.3
     """
     with errors():
-        from lsprune.lab.survey import plan_trials, profile, run_trial, suggest
+        from lsprune.lab.survey import distinct_trials, plan_trials, profile, run_trial, suggest
         from lsprune.lab.user_graph import read_user_graph
 
         parsed_shares = parse_shares(shares)
@@ -72,6 +75,7 @@ def inspect_command(
             for number, (method, share) in enumerate(plan, 1):
                 progress(number, len(plan) + 1, f"pruning with {method.name}, keep={share:g}")
                 trials.append(run_trial(user_graph, method, share, stable=stability))
+        trials = distinct_trials(trials)
         if plot is not None:
             from lsprune.lab.survey_plot import draw_survey, write_plot
 
@@ -143,12 +147,23 @@ def trial_table(trials: list[Trial]) -> Table:
     labelled, stable = trials[0].homophily is not None, trials[0].noise is not None
     heads += ["one\nclass"] * labelled + ["same,\nnoise", "same,\ndropout"] * stable + ["s"]
     table = framed("what would be kept", *heads)
+    decimals = _share_decimals(trials)
     for trial in trials:
+        share, alike = f"{trial.share:.{decimals}%}", _number(trial.alike)
         counts = f"{trial.isolated:,}", f"{trial.components:,}", f"{trial.degree_max:,.0f}"
         more = [_number(trial.homophily, "{:.1%}")] * labelled
         more += [_number(trial.noise), _number(trial.dropout)] * stable
-        table.add_row(trial.method, f"{trial.share:.1%}", *counts, _number(trial.alike), *more, f"{trial.seconds:.3f}")
+        table.add_row(trial.method, share, *counts, alike, *more, f"{trial.seconds:.3f}")
     return table
+
+
+def _share_decimals(trials: list[Trial]) -> int:
+    """Return how many decimals a percentage needs so that no two rows of a method look the same; at least one."""
+
+    def are_apart(decimals: int) -> bool:
+        return len({(trial.method, f"{trial.share:.{decimals}%}") for trial in trials}) == len(trials)
+
+    return next((decimals for decimals in range(1, MAX_DECIMALS) if are_apart(decimals)), MAX_DECIMALS)
 
 
 def _number(value: float | None, form: str = "{:.2f}") -> str:

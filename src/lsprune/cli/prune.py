@@ -52,6 +52,8 @@ def prune_command(
 
     Example: lsprune prune messages.parquet small.parquet --pruner top-weight --set column=time --k 10
 
+    Example: lsprune prune graph.npz small.npz --pruner "guarded:inner=(lsp:keep=0.3),min_keep=1"
+
     Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
     """
     with errors():
@@ -65,9 +67,11 @@ def prune_command(
             report = _in_memory(source_file, output_file, pruner, reading, threads)
         from lsprune.files.remote import shown
 
-        paths = {"input": shown(source_file), "output": shown(output_file), "pruner": pruner.to_dict()}
+        report = {
+            "input": shown(source_file), "output": shown(output_file), "pruner": pruner.to_dict(), **report
+        }  # fmt: skip
         table = stream_table if streaming.stream else kept_table
-        show({**paths, **report}, as_json, lambda: table(output_file.name, report))
+        show(report, as_json, lambda: table(output_file.name, report))
 
 
 def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:

@@ -18,7 +18,7 @@ def report_command(
     out: Annotated[Path, typer.Option("--out", "-o", help="The HTML file to write.")] = Path("report.html"),
     as_json: Json = False,
 ) -> None:
-    """Make one HTML page of results: plots, tables, and how many edges to keep. It needs no network.
+    """Make one HTML page of results: plots, tables, and how many edges to keep. It loads nothing from the network.
 
     Example: lsprune report results -o report.html
     """
@@ -43,7 +43,7 @@ def figures_command(
     ] = "png,svg,pdf",
     as_json: Json = False,
 ) -> None:
-    """Draw print figures of a study, one for each dataset.
+    """Draw the figures of a study for print, one for each dataset.
 
     Example: lsprune figures cora --format pdf --out figures
     """

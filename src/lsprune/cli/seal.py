@@ -17,11 +17,11 @@ def seal_command(
     paths: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Files or folders, of any format.")],
     as_json: Json = False,
 ) -> None:
-    """Write the size and SHA-256 of each FILE beside it; for a folder, of all its files into the folder.
+    """Write the size and SHA-256 of each FILE to a manifest beside it; for a folder, to one inside it.
 
     Seal files while they are known to be good. With --verify-input, `prune`, `inspect`, `choose`, `compare`, `fit` and
-    `spark-prune` refuse a file that changed after it was sealed; `lsprune verify FILE` also checks it. If a file has a
-    manifest already, it is compared with that instead.
+    `spark-prune` refuse a file that changed after it was sealed; `lsprune verify FILE` also checks it. A FILE that has
+    a manifest already is compared with it.
 
     Example: lsprune seal edges.csv x.npy
 

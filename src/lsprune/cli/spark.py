@@ -58,7 +58,9 @@ class TableOptions:
         str | None,
         typer.Option(metavar="NAME", help="Column with the position of each edge, for pruners that use edge order."),
     ] = None
-    partitions: Annotated[int | None, typer.Option(help="Selection tasks (default: one for 2 M edges).")] = None
+    partitions: Annotated[
+        int | None, typer.Option(help="Number of selection tasks (default: one per 2 million edges).")
+    ] = None
     broadcast: Annotated[
         bool | None,
         typer.Option(

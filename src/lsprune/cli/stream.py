@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, say, show
+from lsprune.cli.console import Json, Report, add_kept_rows, errors, framed, say, show
 from lsprune.errors import FormatError, OptionError
 
 if TYPE_CHECKING:
@@ -67,10 +67,11 @@ def stream_table(name: str, report: Report) -> Table:
     from lsprune.outofcore.memory_ceiling import show_size
 
     table = framed(name, "", "")
-    table.add_row("edges before", f"{report['edges']:,}")
-    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    add_kept_rows(table, report)
     table.add_row("nodes", f"{report['nodes']:,}")
     table.add_row("nodes left without any edge", f"{report['isolated']:,}")
+    if report["isolated"]:
+        table.add_row("  to avoid this", "keep more edges")
     table.add_row("total seconds", f"{report['seconds']:.1f}")
     for stage, seconds in report["stages"].items():
         table.add_row(f"  {stage}", f"{seconds:.1f}")
@@ -126,7 +127,8 @@ def _verified(output: Path, report: Report) -> str:
 def _report(result: Streamed) -> Report:
     return {
         "edges": result.edges, "kept": result.kept, "share": result.share, "nodes": result.nodes,
-        "isolated": result.isolated, "seconds": result.seconds, "stages": result.stages,
+        "isolated": result.isolated, "uncounted_self_loops": result.uncounted_self_loops,
+        "seconds": result.seconds, "stages": result.stages,
         "edges_per_second": result.edges / max(result.seconds, 1e-9), "peak_memory": result.peak_memory,
         "disk": result.disk,
     }  # fmt: skip

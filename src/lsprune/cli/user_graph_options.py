@@ -76,8 +76,8 @@ class LabelOptions:
         str,
         typer.Option(
             metavar="NAMES",
-            help="Three masks, or one column with the values train, val and test (default: train_mask, val_mask, "
-            "test_mask). If masks hold several splits, shape [N, splits]: the number of the split to use.",
+            help="Names of three masks, or of one column with the values train, val and test (default: train_mask, "
+            "val_mask, test_mask). If the masks hold several splits (shape [N, splits]), the number of one, from 0.",
         ),
     ] = ""
     split_seed: Annotated[

@@ -26,6 +26,8 @@ def numbers(column: Any, name: str, path: Path, place: Place = row, hint: str = 
         return inner.reshape(len(column), length * math.prod(inner.shape[1:]))
     if pa.types.is_dictionary(kind):
         return numbers(column.cast(kind.value_type), name, path, place, hint)
+    if len(column) == 0 and pa.types.is_null(kind):  # as pandas writes a table without rows
+        return np.empty(0)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)):
         raise FormatError(f"{path}: column {name!r} must be numbers, got {kind}{_example(column, place)}{hint}")
     return np.asarray(column.to_numpy())

@@ -20,6 +20,7 @@ from lsprune.files.memory_budget import MemoryBudget, show_size
 from lsprune.files.parquet_footer import (
     Footer,
     check_same_types,
+    common_types,
     memory_of_groups,
     parquet_errors,
     read_footer,
@@ -47,12 +48,12 @@ class ParquetFiles(EdgeFiles):
         self.inputs, self._edge_attr = tuple(paths), tuple(options.edge_attr)
         self.nodes, self.limits = split_nodes(options.num_nodes, options.two_kinds)
         self.footers = read_footers(paths, names)
-        first = self.footers[0]
-        self.names = self.labels = choose_ends(list(first.types), options.source, options.target, first.path)
-        self.column_names = tuple(first.types)
-        self._named = tuple(name for name in options.columns if name in first.types)
+        path, self._types = self.footers[0].path, common_types(self.footers)
+        self.names = self.labels = choose_ends(list(self._types), options.source, options.target, path)
+        self.column_names = tuple(self._types)
+        self._named = tuple(name for name in options.columns if name in self._types)
         check_same_types(self.footers, (*self.names, *self._edge_attr, *self._named))
-        self.dtype = _id_dtype([first.types[name] for name in self.names])
+        self.dtype = _id_dtype([self._types[name] for name in self.names])
 
     def prepare(self) -> None:
         """Read the first rows, for the shape of lists and the memory of a row."""
@@ -127,7 +128,7 @@ class ParquetFiles(EdgeFiles):
         import pyarrow as pa
 
         first = self.footers[0]
-        empty = pa.chunked_array([], first.types[name])
+        empty = pa.chunked_array([], self._types[name])
         return numbers_or_dates(empty, name, first.path, first.place).dtype
 
     def _estimate(self) -> int:
@@ -224,8 +225,8 @@ def no_numbers(footers: Sequence[Footer], name: str) -> Array:
     """Return no rows of a column of numbers, whose type and shape are those of its rows; lists as long as the first."""
     import pyarrow as pa
 
-    kind, footer = footers[0].types[name], next((footer for footer in footers if footer.rows), None)
-    if footer is None or not is_list(kind):
+    kind, footer = common_types(footers)[name], next((footer for footer in footers if footer.rows), None)
+    if footer is None or not (is_list(kind) or pa.types.is_null(kind)):
         return numbers(pa.chunked_array([pa.array([], kind)], kind), name, footers[0].path)
     first = column_of(next(read_batches(footer, 1, [name]))[1], name)
     return numbers(first, name, footer.path, footer.place)[:0]

@@ -188,6 +188,14 @@ def run_trial(user_graph: UserGraph, method: Any, keep: float, *, stable: bool =
     )  # fmt: skip
 
 
+def distinct_trials(trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials without repetitions: of shares at which a method keeps as many edges, the first one.
+
+    On a graph of two edges, for example, 0.25 and 0.5 both keep one edge, and a larger share keeps a superset.
+    """
+    return list({(trial.method, trial.kept): trial for trial in reversed(list(trials))}.values())[::-1]
+
+
 def to_json(instance: Any) -> dict[str, Any]:
     """Return the fields of a dataclass as JSON-able data: NaN becomes None, nested dataclasses become dictionaries."""
 

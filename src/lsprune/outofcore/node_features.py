@@ -33,7 +33,7 @@ from lsprune.files.node_table import (
 )
 from lsprune.files.npy import check_member, members_of, npz_members, read_npy, reading_npz, write_header
 from lsprune.files.parquet import no_numbers, read_batches
-from lsprune.files.parquet_footer import Footer, check_same_types, read_footers
+from lsprune.files.parquet_footer import Footer, check_same_types, common_types, read_footers
 from lsprune.files.sparse_matrix import is_matrix
 from lsprune.graph_arrays import column_array
 from lsprune.kernels.threads import spans
@@ -324,9 +324,9 @@ def _parquet_table(
     path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str], skip: Sequence[str]
 ) -> NodeTable:
     footers = read_footers(paths)
-    first = footers[0]
-    kinds = {name: is_list(kind) for name, kind in first.types.items() if name in x or name not in skip}
-    columns = node_columns(kinds, id, x, first.path)
+    types = common_types(footers)
+    kinds = {name: is_list(kind) for name, kind in types.items() if name in x or name not in skip}
+    columns = node_columns(kinds, id, x, footers[0].path)
     used = (*columns.features, *(() if columns.id is None else (columns.id,)))
     check_same_types(footers, used)
     try:
@@ -361,7 +361,7 @@ def _parquet_column(
     import pyarrow as pa
 
     footers = read_footers(paths)
-    types = footers[0].types
+    types = common_types(footers)
     if column not in types:
         return None
     columns = NodeColumns(id_column(types, id, (*features, column), footers[0].path), (column,))

@@ -110,7 +110,7 @@ class OnePass:
         self.selection, self.asked = self._select(), 0  # edges up to `asked` have been asked for
         self.pending: list[Array] = []  # positions of kept edges that have not been asked for yet
         self.read, self.decided = 0, 0  # edges that were read, and those of them whose owner is complete
-        self.largest_of_ends, self.balance, self.has_loops = (-1, -1), 0, False
+        self.largest_of_ends, self.balance, self.loops = (-1, -1), 0, 0  # loops: edges with the same id at both ends
         self.last_owner, self.last_start = -1, 0  # the current owner, and the position of its first edge
         self.had_edge, self.has_edge = (self.runtime.zeros(self.nodes, bool) for _ in range(2))
 
@@ -132,8 +132,9 @@ class OnePass:
         for _ in self.selection:  # edges of files that an earlier run wrote: nobody asked for them
             pass
         undirected = self.balance % 2**64 == 0 and not self.selector.bipartite
-        ends = self.largest_of_ends
-        return EdgeCounts(self.read, self.read, max(ends), True, undirected, ends, self.has_loops)
+        ends, loops_are_edges = self.largest_of_ends, self.selector.loops_count
+        slots = self.read - (0 if loops_are_edges else self.loops)
+        return EdgeCounts(self.read, slots, max(ends), True, undirected, ends, self.loops > 0)
 
     @property
     def isolated(self) -> int:
@@ -162,7 +163,7 @@ class OnePass:
             max(self.largest_of_ends[0], int(owner.max(initial=-1))),
             max(self.largest_of_ends[1], int(neighbour.max(initial=-1))),
         )
-        self.has_loops = self.has_loops or bool((owner == neighbour).any())
+        self.loops += int(np.count_nonzero(owner == neighbour))
         self.balance += int(self.runtime.module.reverse_balance(*ends, 0, owner.shape[0]))
         quota = np.broadcast_to(np.int64(pruner.rules.k or 0), owner.shape)
         keys = None if self.keys is None else self.keys(neighbour)

@@ -119,6 +119,11 @@ class Selector:
     def __post_init__(self) -> None:
         fitted_needs(self.pruner)
 
+    @property
+    def loops_count(self) -> bool:
+        """Whether self-loops take part in the selection."""
+        return loops_count(self.pruner.self_loops, bipartite=self.bipartite)
+
     def merged(self, batches: Iterable[EdgeRows]) -> Iterator[tuple[EdgeRows, Array, Array]]:
         """Yield (rows, their positions in the whole input, which are kept for certain), batch by batch.
 
@@ -142,8 +147,7 @@ class Selector:
         """
         if not len(rows):
             return np.zeros(0, bool), np.zeros(0, bool)
-        skipped = not loops_count(self.pruner.self_loops, bipartite=self.bipartite)
-        loops = (rows.owner == rows.neighbour) & skipped
+        loops = (rows.owner == rows.neighbour) & (not self.loops_count)
         taken = loops & uncounted_loops_stay(self.pruner.self_loops)
         candidates = np.flatnonzero(~loops)
         taken[candidates] = self._taken(rows if candidates.shape[0] == len(rows) else rows.take(candidates))

@@ -52,6 +52,7 @@ class Streamed:
     nodes: int
     isolated: int  # nodes that had an edge to another node and have none left
     undirected: bool  # every edge has its reverse
+    uncounted_self_loops: int  # self-loops that are kept and that no budget counts
     seconds: float = 0.0
     stages: dict[str, float] = field(default_factory=dict)  # seconds of each
     peak_memory: int = 0  # anonymous resident bytes

@@ -15,7 +15,7 @@ from lsprune.outofcore.grouping import EdgeCounts
 from lsprune.outofcore.memory_ceiling import Ceiling, return_freed_memory
 from lsprune.outofcore.work_folder import Work
 from lsprune.pruners import PerOwner
-from lsprune.selection.self_loops import loops_count
+from lsprune.selection.self_loops import loops_count, uncounted_loops_stay
 
 Say = Callable[[str], None]  # called with a line of text for the user
 Sizes = tuple[int, int]  # numbers of sources and of targets; equal if these are one kind of nodes
@@ -55,6 +55,10 @@ class StreamContext:
     def skip_loops(self) -> bool:
         """Whether self-loops take no part in the selection."""
         return not loops_count(self.pruner.self_loops, bipartite=self.two_kinds)
+
+    def uncounted_self_loops(self, counts: EdgeCounts) -> int:
+        """Return the number of self-loops that are kept and that no budget counts."""
+        return counts.edges - counts.slots if uncounted_loops_stay(self.pruner.self_loops) else 0
 
     def owners_and_neighbours(self, source: Array, target: Array) -> tuple[Array, Array]:
         """Return the owner and the neighbour of each edge."""

@@ -159,6 +159,7 @@ class StreamJob:
                 "found": {
                     "edges": counts.edges, "kept": kept_edges, "nodes": graph.nodes, "isolated": graph.isolated,
                     "undirected": counts.undirected,
+                    "uncounted_self_loops": context.uncounted_self_loops(graph.counts),
                 },
             }  # fmt: skip
 

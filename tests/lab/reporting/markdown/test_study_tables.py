@@ -13,8 +13,14 @@ RESULTS = Path(__file__).resolve().parents[4] / "results"
 
 def test_the_readme_has_the_tables_of_the_lines():
     readme = (RESULTS / "README.md").read_text(encoding="utf8")
-    for name in ("cora", "consistency", "hetero"):
+    for name in re.findall(r"^## ([a-z0-9-]+)$", readme, re.MULTILINE):
         assert study_tables(RESULTS / f"{name}.jsonl") in readme
+
+
+def test_a_method_that_was_not_run_has_no_row_and_no_lossless_share(tmp_path):
+    text = study_tables(save(comparison(methods=("unpruned", "random", "jaccard")), tmp_path / "g.jsonl"))
+    assert re.findall("lossless share of (.*):", text) == ["random"]
+    assert "−" not in text
 
 
 def test_tables_of_errors_say_so_and_keep_their_sign(tmp_path):

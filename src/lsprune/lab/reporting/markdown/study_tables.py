@@ -31,19 +31,21 @@ def study_tables(path: Path) -> str:
 
 
 def _metric_table(comparison: Comparison) -> Iterator[str]:
-    """Yield the metric by method and share; in pairs LSP against local random, and shared budgets against others."""
+    """Yield the metric by method and share, then the gains of LSP over local random and of shared budgets, by seed."""
     yield from (f"- {name}: {comparison.estimate(name)}" for name in comparison.references)
     if not comparison.budgets:
         return
     rival = comparison.in_role(LOCAL_RANDOM)
     rows = [[name, *(cell(comparison.estimate(name, b)) for b in comparison.budgets)] for name in comparison.methods]
-    rows.append(_gain_row(comparison, STUDY_METHOD, rival))
+    if {STUDY_METHOD, rival} <= set(comparison.methods):
+        rows.append(_gain_row(comparison, STUDY_METHOD, rival))
     rows += [_gain_row(comparison, name, own) for name, own in comparison.shared_budgets.items()]
     heads = [f"{comparison.column_share(budget):.1%}" for budget in comparison.budgets]
     yield from ("", *table(["method", *heads], rows), "")
     for name in (*map(comparison.in_role, RANDOM_BASELINES), STUDY_METHOD):
-        share = comparison.lossless_share(name)
-        yield f"- lossless share of {name}: " + ("none of these" if share is None else f"{share:.1%}")
+        if name in comparison.methods:
+            share = comparison.lossless_share(name)
+            yield f"- lossless share of {name}: " + ("none of these" if share is None else f"{share:.1%}")
 
 
 def _gain_row(comparison: Comparison, method: str, rival: str) -> list[str]:
@@ -51,7 +53,7 @@ def _gain_row(comparison: Comparison, method: str, rival: str) -> list[str]:
     higher = comparison.higher_is_better
     gains = [comparison.gain(method, rival, budget) for budget in comparison.budgets]
     plain = [gain if gain is None or higher else _negated(gain) for gain in gains]
-    label = f"*{method} − {rival or LOCAL_RANDOM}, {'points' if higher else 'lower is better'}*"
+    label = f"*{method} − {rival}, {'points' if higher else 'lower is better'}*"
     return [label, *("" if gain is None else difference(gain, higher, 1 if higher else 3) for gain in plain)]
 
 
