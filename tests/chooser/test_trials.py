@@ -102,5 +102,5 @@ def test_bags_of_words_are_worked_on_as_sparse_matrices_with_the_same_masks(dtyp
 def test_other_attributes_stay_as_they_are():
     narrow, mixed = labelled_graph(), bag_of_words()
     full = replace(mixed, x_source=mixed.x_source + 1, x_target=mixed.x_target + 1)
-    for graph in (narrow, full, replace(mixed, x_target=mixed.x_target.copy())):
+    for graph in (narrow, full, replace(mixed, x_target=mixed.x_target.copy()), bag_of_words(np.float16)):
         assert compact(graph) is graph

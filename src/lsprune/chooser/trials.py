@@ -111,7 +111,9 @@ def compact(graph: Graph) -> Graph:
     A bag of words is often stored as a dense tensor.
     """
     x = graph.x_target
-    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] < MIN_SPARSE_COLUMNS or x.dtype.kind not in "biuf":
+    if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] < MIN_SPARSE_COLUMNS:
+        return graph
+    if x.dtype.kind not in "iu" and x.dtype not in (np.float32, np.float64):  # SciPy has no float16
         return graph
     if graph.x_source is not x or np.count_nonzero(x) > MAX_SPARSE_SHARE * x.size:
         return graph
