@@ -1,4 +1,4 @@
-"""Print what the study `choose` says: gains over k random neighbours by graph, and what choosing costs.
+"""Print what the study `choose` says: gains over k random neighbours by graph, and lossless shares.
 
     python results/choose_figures.py results/choose.jsonl
     python results/choose_figures.py results/choose.jsonl --table 0.1    # the table of docs/choosing.md
@@ -13,10 +13,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from typing import Any
 
-from lsprune.chooser.candidates import CANDIDATES
 from lsprune.lab.reporting.statistics import lossless_share, paired_difference
 
 MEAN_DEGREES = {  # edges a node, of the datasets of the study
@@ -25,10 +24,8 @@ MEAN_DEGREES = {  # edges a node, of the datasets of the study
     "chameleon-filtered": 19.9, "actor": 7.0, "tolokers": 88.3, "minesweeper": 7.9, "ppi": 27.9,
 }  # fmt: skip
 EDGES_MATTER, HALF_POINT = 0.02, 0.005
-CHOSEN = "choosing"
 BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
 RANDOM, CHOOSE = "random", "choose"
-TIMED_SHARES = (None, 0.1, 0.25)  # other shares, and random edges, ran beside other work: their seconds say nothing
 
 MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT"}
 TABLE = ("choose", "lsp-auto", "jaccard")
@@ -39,16 +36,10 @@ Cells = dict[tuple[str, float | None], dict[int, float]]  # test metric by metho
 def figures(lines: list[Mapping[str, Any]]) -> list[str]:
     """Return the report, line by line."""
     cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
-    seconds: dict[tuple[str, str, str], list[float]] = defaultdict(list)  # by model, dataset, and device of training
     for line in lines:
         run = line["run"]
         place = run["model"], run["dataset"]
         cells[place][run["method"], run["keep"]][run["seed"]] = line["test"]
-        if run["method"] == RANDOM or run["keep"] not in TIMED_SHARES:
-            continue
-        chooses = run["method"] == CHOOSE
-        device = CHOSEN if chooses else "a CPU" if line["device"].startswith("cpu") else line["device"]
-        seconds[(*place, device)].append(line["prune_seconds"] if chooses else line["train_seconds"])
     out = []
     for model in sorted({model for model, _ in cells}):
         shares = sorted({keep for place in cells if place[0] == model for _, keep in cells[place] if keep is not None})
@@ -56,19 +47,6 @@ def figures(lines: list[Mapping[str, Any]]) -> list[str]:
             rows = _share(model, share, cells)
             out += [f"{model}, {100 * share:g} % of the edges", *rows, ""] if rows else []
         out += _lossless(model, cells)
-        for device in sorted({device for name, _, device in seconds if name == model} - {CHOSEN}):
-            costs = {
-                name: _cost(seconds[model, name, CHOSEN], seconds[model, name, device])
-                for other, name in cells
-                if other == model
-            }
-            known = {name: cost for name, cost in costs.items() if cost is not None}
-            if known:
-                out += [
-                    f"cost of choosing on a CPU, of training all candidates once on {device}:",
-                    *_percent(known),
-                    "",
-                ]
     return out
 
 
@@ -150,16 +128,6 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
     head = ["graph", "model", "all edges", "none", "k random", "`choose`", "`LSP.auto`", "Jaccard"]
     body = [row for *_, row in sorted(rows)]
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]
-
-
-def _cost(choosing: list[float], training: list[float]) -> float | None:
-    if not choosing or not training:
-        return None
-    return median(choosing) / (len(CANDIDATES) * median(training))
-
-
-def _percent(costs: Mapping[str, float]) -> list[str]:
-    return [f"   {name:20} {100 * cost:.0f} %" for name, cost in sorted(costs.items())]
 
 
 def main(arguments: list[str]) -> None:
