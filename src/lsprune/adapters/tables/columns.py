@@ -95,7 +95,7 @@ def _rows_of_dataset(data: Any) -> Any:
         return data.to_table()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise FormatError(
-            f"the dataset cannot be read ({first_line(error)}). It has the types of its first file. If other files have "
+            f"the dataset cannot be read ({first_line(error)}). It has the types of its first file. If others have "
             "others, for example because the first has no rows, name them: pyarrow.dataset.dataset(path, schema=...)"
         ) from None
 
