@@ -132,13 +132,17 @@ def test_a_column_of_two_names_is_refused(tmp_path: Path) -> None:
 NOTHING = {name: pa.nulls(0) for name in ("source", "target", "w", "t")}  # as pandas writes a table without rows
 
 
+DOUBLES = {name: pa.array([], pa.float64()) for name in NOTHING}  # as other versions of pandas do
+
+
+@pytest.mark.parametrize("nothing", [NOTHING, DOUBLES], ids=["null", "double"])
 @pytest.mark.parametrize("empty", ["0.parquet", "2.parquet"])
-def test_a_part_without_rows_goes_with_any_type(tmp_path: Path, empty: str) -> None:
+def test_a_part_without_rows_goes_with_any_type(tmp_path: Path, empty: str, nothing: dict[str, pa.Array]) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     columns = {"source": pa.array([0, 1, 2], pa.int32()), "target": [1, 2, 0], "w": [[1.0, 2.0]] * 3, "t": [5, 6, 7]}
     parquet(folder / "1.parquet", **columns)
-    parquet(folder / empty, **NOTHING)
+    parquet(folder / empty, **nothing)
     edges = open_edges(folder, edge_attr=["w"], columns=["t"])
     (batch,) = edges.batches(8, attributes=True, columns=["t"])
     assert (edges.dtype, edges.attr_shape, edges.columns["t"]) == (np.int64, (2,), np.int64)
@@ -160,6 +164,13 @@ def test_a_part_with_rows_whose_column_is_null_is_refused(tmp_path: Path, first:
     parquet(paths[2 if first else 1], source=pa.nulls(1), target=[1])
     with pytest.raises(FormatError, match="a value is missing"):
         list(open_edges(tmp_path).batches(8))
+
+
+def test_parts_that_all_have_no_rows_may_have_several_types(tmp_path: Path) -> None:
+    for number, columns in enumerate((NOTHING, DOUBLES, {name: pa.array([], pa.int64()) for name in NOTHING})):
+        parquet(tmp_path / f"{number}.parquet", **columns)
+    edges = open_edges(tmp_path, edge_attr=["w"], columns=["t"])
+    assert (edges.edges, list(edges.batches(8)), edges.columns["t"]) == (0, [], np.float64)
 
 
 def test_a_file_without_rows_in_memory(tmp_path: Path) -> None:

@@ -23,8 +23,12 @@ TargetId = Annotated[
 ]
 TargetX = Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")]
 EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: comma-separated column names.")]
-Source = Annotated[str | None, typer.Option(metavar="NAME", help="Column of source ids.")]
-Target = Annotated[str | None, typer.Option(metavar="NAME", help="Column of target ids.")]
+Source = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of source ids (default: source, src, s or from).")
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of target ids (default: target, dst, t or to).")
+]
 Bipartite = Annotated[
     bool | None,
     typer.Option(

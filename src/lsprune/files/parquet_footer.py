@@ -48,12 +48,6 @@ class Footer:
         """Position after its last row in the whole edge list."""
         return self.first + self.rows
 
-    def has_type(self, name: str) -> bool:
-        """Return whether the file says what a column holds; not if the type is null and there are no rows."""
-        import pyarrow as pa
-
-        return self.rows > 0 or not pa.types.is_null(self.types[name])
-
     def place(self, row: int) -> str:
         """Return how an error names a row of this file."""
         return f"row {row} (row group {self.group(row)})"
@@ -113,27 +107,33 @@ def declared_rows(path: Path) -> int | None:
 def common_types(footers: Sequence[Footer]) -> dict[str, Any]:
     """Return the Arrow types of the columns of the first file, by name.
 
-    Writers such as pandas give the columns of a file without rows the type null. Another file then tells the type.
+    Writers such as pandas give the columns of a file without rows the type null or double, whatever the others hold. So
+    the first file with rows tells the type; if there is none, the first whose type is not null.
     """
     return {name: _typed(footers, name).types[name] for name in footers[0].types}
 
 
 def _typed(footers: Sequence[Footer], name: str) -> Footer:
-    """Return the first file that says what a column holds; the first of all if there is none."""
-    return next((footer for footer in footers if name in footer.types and footer.has_type(name)), footers[0])
+    """Return the file that says what a column holds; the first of all if there is none."""
+    import pyarrow as pa
+
+    having = [footer for footer in footers if name in footer.types]
+    with_rows = (footer for footer in having if footer.rows)
+    typed = (footer for footer in having if not pa.types.is_null(footer.types[name]))
+    return next(with_rows, None) or next(typed, footers[0])
 
 
 def check_same_types(footers: Sequence[Footer], columns: Sequence[str]) -> None:
     """Raise FormatError if a file lacks one of these columns, or has it in another type than the first file.
 
-    A column of type null in a file without rows goes with any type.
+    Types of a file without rows do not count.
     """
     for footer in footers:
         need(list(footer.types), columns, footer.path)
     for name in columns:
         first = _typed(footers, name)
         for footer in footers:
-            if footer.types[name] != first.types[name] and footer.has_type(name):
+            if footer.rows and footer.types[name] != first.types[name]:
                 raise FormatError(
                     f"{footer.path}: column {name!r} is {footer.types[name]}, but {first.types[name]} in {first.path}; "
                     "all files must have the same type"

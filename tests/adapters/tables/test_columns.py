@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
 import pytest
 
-from lsprune import GraphError
+from lsprune import FormatError, GraphError
 from lsprune.adapters.tables.columns import Table, library_of, numbers, refuse_missing
 
 
@@ -34,3 +38,12 @@ def test_what_is_missing_or_no_number_is_named():
 def test_only_tables_are_tables():
     assert library_of(pa.table({"a": [1]})) == "pyarrow"
     assert library_of(pa.array([1])) == "" and library_of({"src": [1]}) == ""
+
+
+def test_a_dataset_whose_first_file_has_other_types_is_refused_and_the_message_says_what_to_do(tmp_path: Path):
+    rows = pa.table({"source": [0, 1], "target": [1, 0]})
+    pq.write_table(pa.table({"source": pa.nulls(0), "target": pa.nulls(0)}), tmp_path / "0.parquet")
+    pq.write_table(rows, tmp_path / "1.parquet")
+    with pytest.raises(FormatError, match=r"int64 to null.*name them: pyarrow.dataset.dataset\(path, schema="):
+        Table.of(pads.dataset(tmp_path))
+    assert Table.of(pads.dataset(tmp_path, schema=rows.schema)).rows == rows

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.base import libraries
-from lsprune.errors import GraphError
-from lsprune.files.arrow_columns import date_unit, whole_dates
+from lsprune.errors import FormatError, GraphError
+from lsprune.files.arrow_columns import date_unit, first_line, whole_dates
 from lsprune.graph import Array
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "duckdb")
@@ -32,7 +32,7 @@ class Table:
 
     @classmethod
     def of(cls, data: Any) -> Table:
-        """Read a table; raise GraphError if two columns have one name."""
+        """Read a table; raise GraphError if two columns have one name, FormatError if a dataset cannot be read."""
         library, kind = library_of(data), type(data).__name__
         rows = data
         if library == "polars" and kind == "LazyFrame":
@@ -40,7 +40,7 @@ class Table:
         elif library == "duckdb":
             rows = import_module("pyarrow").table(data) if hasattr(data, "__arrow_c_stream__") else data.arrow()
         elif library == "pyarrow" and hasattr(data, "to_table"):
-            rows = data.to_table()
+            rows = _rows_of_dataset(data)
         elif library == "pyarrow" and kind == "RecordBatch":
             rows = import_module("pyarrow").Table.from_batches([data])
         table = cls(library, kind, rows)
@@ -86,6 +86,18 @@ class Table:
         if self.kind == "RecordBatch":
             return smaller.combine_chunks().to_batches()[0] if len(smaller) else self.rows.to_batches()[0].slice(0, 0)
         return smaller if self.kind == "Table" else import_module("pyarrow.dataset").dataset(smaller)
+
+
+def _rows_of_dataset(data: Any) -> Any:
+    """Return the rows of a dataset as an Arrow table; FormatError if a file does not have the types of its schema."""
+    pa: Any = import_module("pyarrow")
+    try:
+        return data.to_table()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise FormatError(
+            f"the dataset cannot be read ({first_line(error)}). It has the types of its first file. If others have "
+            "others, for example because the first has no rows, name them: pyarrow.dataset.dataset(path, schema=...)"
+        ) from None
 
 
 def library_of(data: Any) -> str:
