@@ -9,6 +9,7 @@ import numpy as np
 
 from lsprune.graph import Array, Owned
 from lsprune.kernels import Runtime
+from lsprune.numeric.distinct import distinct
 
 OVERLAP_EDGE_BYTES = 140  # memory per edge while common neighbours are counted
 
@@ -30,7 +31,7 @@ def overlaps(owned: Owned, nodes: int, runtime: Runtime, *, closed: bool = False
     owner = owned.owners(0, nodes)
     pairs = owner * np.int64(nodes) + owned.neighbour
     self_pairs = np.arange(nodes) * np.int64(nodes + 1)
-    pairs = np.unique(np.concatenate([pairs, self_pairs]) if closed else pairs)  # parallel edges count once
+    pairs = distinct(np.concatenate([pairs, self_pairs]) if closed else pairs)  # parallel edges count once
     members = pairs % max(nodes, 1)
     begins = np.searchsorted(pairs, np.arange(nodes + 1) * np.int64(nodes))
     common, sizes = np.zeros(owner.shape[0], np.int64), np.diff(begins)

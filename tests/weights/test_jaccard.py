@@ -7,7 +7,9 @@ import pytest
 
 from lsprune import LSP, Graph, GraphError
 from lsprune.common_neighbours import OVERLAP_EDGE_BYTES
-from lsprune.weights import Column, Jaccard
+from lsprune.kernels import Runtime
+from lsprune.weights import Column, Jaccard, jaccard
+from lsprune.weights.jaccard import CommonNeighbours
 
 
 def test_it_is_the_weight_that_a_column_of_similarities_would_be():
@@ -38,3 +40,14 @@ def test_the_edges_of_other_owners_are_needed_and_memory_for_all():
     needs = Jaccard().needs
     assert (needs.scope, needs.edge_bytes) == ("neighbourhood", OVERLAP_EDGE_BYTES)
     assert "jaccard" in needs.reason
+
+
+def test_logarithms_of_large_sets_are_those_of_the_table(monkeypatch):
+    rng = np.random.default_rng(0)
+    common = rng.integers(1, 40, 200)
+    union = common + rng.integers(0, 900, 200)
+    table = CommonNeighbours().logs(common, union, Runtime())
+    monkeypatch.setattr(jaccard, "MAX_TABLE", 100)
+    np.testing.assert_array_equal(CommonNeighbours().logs(common, union, Runtime()), table)
+    assert (table[common == union] == 0).all() and (table[common < union] < 0).all()
+    assert CommonNeighbours().logs(common[:0], union[:0], Runtime()).shape == (0,)

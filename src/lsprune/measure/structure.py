@@ -11,6 +11,7 @@ from lsprune.checks import check_choice, check_count
 from lsprune.errors import OptionError
 from lsprune.graph import SIDES, Array, Graph, oriented
 from lsprune.measure.adjacency import numbered_ends, undirected
+from lsprune.numeric.distinct import distinct
 from lsprune.selection.csgraph import components
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
@@ -81,7 +82,7 @@ def degrees(graph: Graph, mask: Array | None = None, side: str | None = None) ->
         return np.asarray(np.diff(undirected(graph, mask).indptr))
     source, target = numbered_ends(graph, mask)
     owner, other = oriented(side, source, target)
-    different = np.unique((owner * np.int64(graph.num_nodes) + other)[source != target])
+    different = distinct((owner * np.int64(graph.num_nodes) + other)[source != target])
     counts = np.bincount(different // max(graph.num_nodes, 1), minlength=graph.num_nodes)
     if not graph.bipartite:
         return counts

@@ -20,6 +20,8 @@ from lsprune.weights.base import PerEdge, Weight, on_device
 from lsprune.weights.carried import Carried
 from lsprune.weights.comparison import Comparison, SetComparison
 
+MAX_TABLE = 1 << 20  # sizes of sets whose logarithms are computed once each, whether they occur or not
+
 
 @dataclass(frozen=True, kw_only=True)
 class Jaccard(Weight):
@@ -68,6 +70,12 @@ class CommonNeighbours(SetComparison):
 
     def logs(self, common: Array, union: Array, runtime: Runtime) -> Array:
         """Return log2(common / union)."""
+        if not common.shape[0]:
+            return np.zeros(0, np.int64)
+        largest = int(union.max())  # and no set is larger than a union
+        if largest < MAX_TABLE:
+            logs = log2(np.maximum(np.arange(largest + 1), 1), runtime)
+            return np.asarray(logs[common] - logs[union])
         sizes, index = np.unique(np.concatenate([common, union]), return_inverse=True)
         logs = log2(sizes, runtime)[index]
         return np.asarray(logs[: common.shape[0]] - logs[common.shape[0] :])
