@@ -62,8 +62,7 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
         row = f"   {dataset:20} " + "all {:.3f}  none {:.3f}  k random {:.3f}".format(*levels)
         for method in sorted({name for name, keep in runs if keep == share} - {BASELINE}):
             gain = paired_difference(runs[method, share], base)
-            bounds = f" [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]" if gain.runs > 1 else " (one run)"
-            row += f"  {method} {100 * gain.difference:+.1f}{bounds}"
+            row += f"  {method} {100 * gain.difference:+.1f}{_interval(gain)}"
             if counts:
                 gains[method].append(100 * gain.difference)
         if counts and ("choose", share) in runs:
@@ -82,6 +81,10 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
                 f"   choose is within half a point of {name}, or ahead, on {near} of {len(losses)} graphs that count"
             )
     return out
+
+
+def _interval(gain: Any) -> str:
+    return f" [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]" if gain.runs > 1 else " (one run)"
 
 
 def _lossless(model: str, cells: Mapping[tuple[str, str], Cells]) -> list[str]:
@@ -120,7 +123,7 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
         levels = [fmean(values.values()) for values in (whole, none, base)]
         counts = levels[0] - levels[1] >= EDGES_MATTER and share * MEAN_DEGREES[dataset] >= 1
         gains = [paired_difference(runs[method, share], base) for method in TABLE]
-        texts = [f"{100 * gain.difference:+.1f} [{100 * gain.low:+.1f}, {100 * gain.high:+.1f}]" for gain in gains]
+        texts = [f"{100 * gain.difference:+.1f}{_interval(gain)}" for gain in gains]
         texts = [text.replace("-", "\N{MINUS SIGN}") for text in texts]
         numbers = [f"{level:.3f}" for level in levels]
         name = f"{dataset} (does not count)" if not counts else dataset

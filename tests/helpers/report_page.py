@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from lsprune.lab.reporting.html.compact import COLUMNS, ROWS
+from lsprune.lab.reporting.html.compact import COLUMNS, DATA, FIELDS, ROWS
 
 
 def page_content(page: str) -> Any:
@@ -16,10 +16,15 @@ def page_content(page: str) -> Any:
     return expand(json.loads(found[1]))
 
 
-def expand(value: Any) -> Any:
+def expand(packed: Any) -> Any:
     """Return data with tables as lists of objects again."""
-    if isinstance(value, list):
-        return [expand(one) for one in value]
-    if isinstance(value, dict) and set(value) == {COLUMNS, ROWS}:
-        return [dict(zip(value[COLUMNS], map(expand, row), strict=True)) for row in value[ROWS]]
-    return {name: expand(one) for name, one in value.items()} if isinstance(value, dict) else value
+    fields = packed[FIELDS]
+
+    def part(value: Any) -> Any:
+        if isinstance(value, list):
+            return [part(one) for one in value]
+        if isinstance(value, dict) and set(value) == {COLUMNS, ROWS}:
+            return [dict(zip(fields[value[COLUMNS]], map(part, row), strict=True)) for row in value[ROWS]]
+        return {name: part(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+    return part(packed[DATA])
