@@ -41,6 +41,7 @@ def test_the_smallest_are_marked_by_key_then_draw_then_position(graphs, values):
     rng = np.random.default_rng(values)
     keys, draws = rng.integers(-values, values, 60), rng.integers(0, 2**64, 60, np.uint64)
     draws[::3] = draws[0]
+    ends = rng.integers(0, 4, (2, 60))
     member = np.sort(rng.integers(0, graphs, 60))
     there = torch.from_numpy(draws.view(np.int64))
     for share in (0, 0.4, 1, 2):
@@ -48,6 +49,7 @@ def test_the_smallest_are_marked_by_key_then_draw_then_position(graphs, values):
         of_item = member if graphs > 1 else np.zeros(0, np.int64)
         of_tensor = torch.from_numpy(member) if graphs > 1 else None
         for by_draws in (False, True):
-            host = host_smallest(draws if by_draws else keys, draws, of_item, counts)
-            found = smallest(there if by_draws else torch.from_numpy(keys), there, of_tensor, torch.from_numpy(counts))
+            host = host_smallest(draws if by_draws else keys, draws, of_item, counts, (ends[0], ends[1]))
+            by, both = there if by_draws else torch.from_numpy(keys), tuple(torch.from_numpy(ends))
+            found = smallest(by, there, of_tensor, torch.from_numpy(counts), both)
             np.testing.assert_array_equal(found.numpy(), host)

@@ -10,12 +10,21 @@ from lsprune.selection.items import Items, links_of, smallest
 
 def test_equal_keys_go_by_draw_and_then_by_position():
     keys, draws = np.array([1, 0, 1, 1, 1, 2]), np.array([5, 9, 4, 4, 7, 0], np.uint64)
+    same = np.zeros(6, np.int64), np.zeros(6, np.int64)
     for count, expected in enumerate([[], [1], [1, 2], [1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3, 4], list(range(6))]):
-        one = smallest(keys, draws, np.zeros(0, np.int64), np.array([count]))
+        one = smallest(keys, draws, np.zeros(0, np.int64), np.array([count]), same)
         assert np.flatnonzero(one).tolist() == expected
         member = np.repeat([0, 1], 6)
-        both = smallest(np.tile(keys, 2), np.tile(draws, 2), member, np.array([count, 2]))
+        both = smallest(np.tile(keys, 2), np.tile(draws, 2), member, np.array([count, 2]), same)
         assert np.flatnonzero(both).tolist() == [*expected, 7, 8]
+
+
+def test_edges_of_several_graphs_with_one_budget_go_by_their_ids_in_all_graphs_together():
+    draws = np.full(4, 7, np.uint64)  # the edge 0 -> 1 of four graphs of two nodes
+    source, target = np.array([4, 0, 6, 2]), np.array([5, 1, 7, 3])
+    for count, expected in enumerate([[], [1], [1, 3], [0, 1, 3], [0, 1, 2, 3]]):
+        selected = smallest(draws, draws, np.zeros(0, np.int64), np.array([count]), (source, target))
+        assert np.flatnonzero(selected).tolist() == expected
 
 
 def test_links_are_undirected_and_each_is_there_once():

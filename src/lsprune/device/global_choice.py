@@ -47,7 +47,7 @@ def _chosen(pruner: GlobalPruner, graph: DeviceGraph, source: Tensor, target: Te
     if not pruner.symmetry(graph):
         items = _items(pruner, graph, source, target, source, target)
         counts = _counts(pruner, graph, source, target, of_edge, graphs, source.shape[0])
-        return smallest(cast(Any, pruner.keys(graph, items, runtime)), cast(Any, items.draw), of_edge, counts)
+        return _smallest_of(items, pruner.keys(graph, items, runtime), of_edge, counts)
     pairs = pair_up(source, target, graph.num_nodes)
     place = torch.arange(source.shape[0], device=graph.device)
     one = torch.full((pairs.count,), source.shape[0], device=graph.device)
@@ -56,8 +56,13 @@ def _chosen(pruner: GlobalPruner, graph: DeviceGraph, source: Tensor, target: Te
     ends = torch.stack([source[one], target[one]])
     items = _items(pruner, graph, source, target, ends.amin(0), ends.amax(0))
     counts = _counts(pruner, graph, source, target, of_pair, graphs, pairs.count)
-    kept = smallest(cast(Any, pruner.keys(graph, items, runtime)), cast(Any, items.draw), of_pair, counts)
-    return kept[pairs.of_slot]
+    return _smallest_of(items, pruner.keys(graph, items, runtime), of_pair, counts)[pairs.of_slot]
+
+
+def _smallest_of(items: Items, keys: Any, member: Tensor | None, counts: Tensor) -> Tensor:
+    draws: Any = items.draw
+    ends: Any = (items.first, items.second)
+    return smallest(keys, draws, member, counts, ends)
 
 
 def edge_draws(pruner: GlobalPruner, graph: DeviceGraph, runtime: Runtime) -> Draws:
@@ -107,13 +112,16 @@ def _counts(
     return target_count(1.0, share)  # the same share of pairs as of edges
 
 
-def smallest(keys: Tensor, draws: Tensor, member: Tensor | None, counts: Tensor) -> Tensor:
-    """Mark the counts[g] items of each graph that come first by key, then draw as uint64, then position."""
+def smallest(keys: Tensor, draws: Tensor, member: Tensor | None, counts: Tensor, ends: tuple[Tensor, Tensor]) -> Tensor:
+    """Mark the counts[g] items of each graph that come first by key, then draw as uint64, then position.
+
+    As in `selection.items.smallest`, `ends` come before position if all graphs have one budget.
+    """
     order_of_draws = draws ^ signed(1 << 63)
     if keys is draws:
         keys = order_of_draws
     if member is None:
-        return _smallest_of_all(keys, order_of_draws, int(counts[0]))
+        return _smallest_of_all(keys, order_of_draws, int(counts[0]), ends)
     order = lexsort(keys, member) if keys is order_of_draws else lexsort(order_of_draws, keys, member)
     of_order = member[order]
     start = torch.searchsorted(of_order, torch.arange(counts.shape[0], device=keys.device))
@@ -123,12 +131,13 @@ def smallest(keys: Tensor, draws: Tensor, member: Tensor | None, counts: Tensor)
     return selected
 
 
-def _smallest_of_all(keys: Tensor, draws: Tensor, count: int) -> Tensor:
+def _smallest_of_all(keys: Tensor, draws: Tensor, count: int, ends: tuple[Tensor, Tensor]) -> Tensor:
     if count >= keys.shape[0]:
         return torch.ones(keys.shape, dtype=torch.bool, device=keys.device)
     limit = torch.sort(keys).values[count]
     selected = keys < limit
     equal = (keys == limit).nonzero()[:, 0]
     rest = count - int(selected.sum())
-    selected[equal[torch.argsort(draws[equal], stable=True)][:rest]] = True
+    first, second = (end[equal] for end in ends)
+    selected[equal[lexsort(second, first, draws[equal])][:rest]] = True
     return selected

@@ -92,10 +92,10 @@ class GlobalPruner(BudgetedPruner):
             of_pair = of_edge[one] if graphs > 1 else of_edge
             counts = self._counts(graph, source, target, of_pair, graphs, pairs.count, runtime)
             items = Items(source, target, low, high, self._draws(graph, low, high, runtime))
-            return smallest(self.keys(graph, items, runtime), items.draw, of_pair, counts)[pairs.of_slot]
+            return smallest(self.keys(graph, items, runtime), items.draw, of_pair, counts, (low, high))[pairs.of_slot]
         counts = self._counts(graph, source, target, of_edge, graphs, source.shape[0], runtime)
         items = Items(source, target, source, target, self._draws(graph, source, target, runtime))
-        return smallest(self.keys(graph, items, runtime), items.draw, of_edge, counts)
+        return smallest(self.keys(graph, items, runtime), items.draw, of_edge, counts, (source, target))
 
     def _draws(self, graph: Graph, first: Array, second: Array, runtime: Runtime) -> Array:
         out = np.empty(first.shape[0], np.uint64)

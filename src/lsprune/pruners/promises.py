@@ -60,7 +60,8 @@ class ItemsOfGraph:
         of_item = np.zeros(level.shape, np.int64)
         of_item[self.of_edge] = member[self.ends.target]
         budget, needed = (np.bincount(of_item[part], minlength=graphs) for part in (kept, level <= LEAST))
-        selected = smallest(level, self.ends.draw, of_item, np.maximum(budget, needed))
+        ends = self.ends.first, self.ends.second
+        selected = smallest(level, self.ends.draw, of_item, np.maximum(budget, needed), ends)
         return selected, bool(np.any(needed > budget))
 
     def over(self, selected: Array, level: Array, most: tuple[int | None, int | None]) -> Array:

@@ -20,8 +20,13 @@ class Items:
     draw: Array  # [items] uint64: a hash of the seed and the two ids, local to their graph
 
 
-def smallest(keys: Array, draws: Array, member: Array, counts: Array) -> Array:
-    """Mark the counts[g] items of each graph that come first by key, then draw, then position."""
+def smallest(keys: Array, draws: Array, member: Array, counts: Array, ends: tuple[Array, Array]) -> Array:
+    """Mark the counts[g] items of each graph that come first by key, then draw, then position.
+
+    Args:
+        member: the graph of each item; empty for one graph, or several with one budget. Items of different graphs may
+            have the same local ids and so the same draw: `ends`, the ids in all graphs together, come before position.
+    """
     if member.size == 0:
         count = int(counts[0])
         if count >= keys.size:
@@ -29,7 +34,9 @@ def smallest(keys: Array, draws: Array, member: Array, counts: Array) -> Array:
         limit = np.partition(keys, count)[count]
         selected: Array = keys < limit
         equal = np.flatnonzero(keys == limit)
-        selected[equal[np.argsort(draws[equal], kind="stable")][: count - int(selected.sum())]] = True
+        first, second = (end[equal] for end in ends)
+        order = np.lexsort((second, first, draws[equal]))
+        selected[equal[order][: count - int(selected.sum())]] = True
         return selected
     order = np.lexsort((keys, member) if keys is draws else (draws, keys, member))
     start = np.searchsorted(member[order], np.arange(counts.shape[0]))
