@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lsprune import Graph
 from lsprune.chooser.known_labels import known_labels
-from lsprune.chooser.probe import MAX_COLUMNS, Probe, ridge
+from lsprune.chooser.probe import MAX_COLUMNS, Probe, _solve, ridge
 
 NOTHING = {"y": None, "train_mask": None, "val_mask": None}
 
@@ -128,3 +128,10 @@ def test_several_labels_a_node():
     source, target = graph.ends()
     same = graph.y[source] == graph.y[target]
     assert 0 <= score(probe, ~same).hits.mean() < score(probe, same).hits.mean() <= 1
+
+
+def test_sums_that_are_not_quite_positive_definite_are_solved_too():
+    gram = np.array([[1, 1 + 1e-3], [1 + 1e-3, 1]], np.float32)  # an eigenvalue of -1e-3
+    weights = _solve(gram, np.array([[1.0], [0.0]], np.float32), 1e-6)
+    expected = np.linalg.solve(gram.astype(np.float64) + 1e-6 * np.eye(2), [[1.0], [0.0]])
+    np.testing.assert_allclose(weights, expected, rtol=1e-4)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, solve
 from scipy.sparse import csr_array, issparse
 
 from lsprune.attributes import is_category
@@ -140,10 +140,16 @@ def _normal_equations(features: Array, targets: Array) -> tuple[Array, Array]:
 
 
 def _solve(gram: Array, products: Array, penalty: float) -> Array:
-    """Return the weights with the smallest squared error plus penalty times their squares."""
+    """Return the weights with the smallest squared error plus penalty times their squares.
+
+    Sums in float32 may leave a matrix that is not quite positive definite, which Cholesky cannot take.
+    """
     regular = gram.astype(np.float64)
     regular[np.diag_indices_from(regular)] += penalty
-    weights = solve(regular, products, assume_a="pos", overwrite_a=True, check_finite=False)
+    try:
+        weights = solve(regular, products, assume_a="pos", check_finite=False)
+    except LinAlgError:
+        weights = solve(regular, products, assume_a="sym", check_finite=False)
     return np.asarray(weights, np.float32)
 
 
