@@ -8,10 +8,12 @@ import math
 import numpy as np
 import pytest
 from labelled_graphs import labelled_graph
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import lsprune
 from lsprune import LSP, BudgetWarning, Graph, LocalRandom, OptionError, choose
 from lsprune.baselines.top_weight import TopWeight
+from lsprune.chooser import choosing
 from lsprune.chooser.candidates import BASELINE, CANDIDATES
 from lsprune.chooser.trials import ALL_EDGES, NO_EDGES
 
@@ -172,3 +174,17 @@ def test_own_candidates_come_after_the_baseline():
     masks, _ = thirds(graph)
     choice = choose(graph, keep=0.25, candidates={"mine": LocalRandom(k=3, seed=4)}, **masks)
     assert [row.name for row in choice.tried[2:]] == [BASELINE, "mine"]
+
+
+def test_blas_has_as_many_threads_as_kernels(monkeypatch):
+    used, run_trials = [], choosing.run_trials
+
+    def record(*arguments):
+        used.extend(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+        return run_trials(*arguments)
+
+    monkeypatch.setattr(choosing, "run_trials", record)
+    with threadpool_limits(2, user_api="blas"):
+        masks, _ = thirds(labelled_graph())
+        choose(labelled_graph(), keep=0.2, candidates=FEW, threads=1, **masks)
+    assert set(used) == {1}
