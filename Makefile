@@ -28,8 +28,9 @@ demo: $(VENV)/gnn  ## train on a generated graph, whole and pruned by several me
 test: $(VENV)/dev  ## all tests and doctests
 	$(BIN)/python -m pytest -n 2
 
-test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, Triton, PyG and pytest will do
-	PYTHONPATH=src $(firstword $(wildcard $(BIN)/python) python3) -m pytest tests/gpu tests/kernels/gpu -W ignore::DeprecationWarning
+test-gpu:  ## the tests that need a GPU, with a verdict; any Python with torch, Triton, PyG and pytest will do; ARGS='-n 8'
+	PYTHONPATH=src $(firstword $(wildcard $(BIN)/python) python3) -m pytest $(ARGS) \
+	  tests/gpu tests/kernels/gpu -W ignore::DeprecationWarning
 
 soak: $(VENV)/dev  ## try what docs/promises.md promises on generated cases for an hour (MINUTES=60) and print a table
 	PYTHONPATH=tests/helpers $(BIN)/python -W ignore -m soak --minutes $(MINUTES) --jobs 2 --out results/soak.json; \

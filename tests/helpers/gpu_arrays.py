@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lsprune.kernels import reference
+from lsprune.numeric.quantisation import unit_centre
 from lsprune.numeric.random_numbers import GOLDEN
 
 torch = pytest.importorskip("torch")
@@ -67,3 +68,13 @@ def log2_defined(values: np.ndarray) -> np.ndarray:
     out = np.empty(len(values), np.int64)
     reference.log2_fixed(values, 0, len(values), out)
     return out
+
+
+def statistics_of_unit_rows(x: np.ndarray, sample: int) -> np.ndarray:
+    """What `kernels.gpu.quantisation.unit_statistics` returns, by the definition, for rows that are finite."""
+    rows, columns = x.shape
+    sums, squares, counts = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(64, np.int64)
+    reference.unit_sums(x, sums)
+    some = x[np.arange(sample) * rows // sample]
+    reference.unit_spread(some, unit_centre(sums, rows).astype(np.int32), counts, squares)
+    return np.concatenate([sums, squares, counts, [0]])

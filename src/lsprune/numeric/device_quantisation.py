@@ -27,13 +27,11 @@ from lsprune.numeric.quantisation import (
 def fit_unit(rows: DenseRows) -> Scale:
     """Return the scale of unit rows; see `numeric.quantisation`."""
     x: Any = rows.values
-    sums, bad = kernels.unit_sums(x)
-    _check(rows, int(bad))
-    centre = unit_centre(sums.cpu().numpy(), rows.count)
-    sample = Sample.of(rows.name, rows.count, rows.dim)
-    ids = torch.from_numpy(sample.rows(0, sample.size)).to(x.device)
-    counts, squares = kernels.unit_spread(x[ids], torch.from_numpy(centre.astype(np.int32)).to(x.device))
-    return unit_scale(centre, counts.cpu().numpy(), squares.cpu().numpy(), sample.size)
+    sample, columns = Sample.of(rows.name, rows.count, rows.dim), rows.dim
+    numbers = kernels.unit_statistics(x, sample.size).cpu().numpy()
+    sums, squares, counts, bad = np.split(numbers, [columns, 2 * columns, 2 * columns + 64])
+    _check(rows, rows.count - int(bad[0]))
+    return unit_scale(unit_centre(sums, rows.count), counts, squares, sample.size)
 
 
 def fit_raw(rows: DenseRows) -> Scale:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gpu_arrays import rows_of_all_sizes, tensor, torch
+from gpu_arrays import rows_of_all_sizes, statistics_of_unit_rows, tensor, torch
 
 from lsprune.kernels import reference
 from lsprune.kernels.gpu import quantisation as kernels
@@ -17,8 +17,7 @@ from lsprune.kernels.gpu.quantisation import (
     raw_top,
     row_chunks,
     unit_fine,
-    unit_spread,
-    unit_sums,
+    unit_statistics,
 )
 from lsprune.kernels.reference.quantisation import unit_fine as defined_unit_fine
 
@@ -58,24 +57,18 @@ def test_halves_are_rounded_to_even_numbers(device):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_statistics_are_the_same(shape, device, chunk):
-    x, sums = rows_of_all_sizes(2, *shape), np.zeros(shape[1], np.int64)
-    reference.unit_sums(x, sums)
-    found, bad = unit_sums(tensor(x, device))
-    np.testing.assert_array_equal(found.cpu().numpy(), sums)
-    assert int(bad) == len(x)
-    centre = np.arange(shape[1], dtype=np.int32) * 700
-    counts, squares = np.zeros(64, np.int64), np.zeros(shape[1], np.int64)
-    reference.unit_spread(x, centre, counts, squares)
-    found = unit_spread(tensor(x, device), tensor(centre, device))
-    assert [values.tolist() for values in found] == [counts.tolist(), squares.tolist()]
+@pytest.mark.parametrize("sample", [1, 5, None], ids=lambda sample: f"sample of {sample}")
+def test_statistics_are_the_same(shape, sample, device, chunk):
+    x, sample = rows_of_all_sizes(2, *shape), sample or shape[0]
+    found = unit_statistics(tensor(x, device), sample)
+    np.testing.assert_array_equal(found.cpu().numpy(), statistics_of_unit_rows(x, sample))
     assert int(raw_top(tensor(x, device))) == reference.raw_top(x)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
 def test_other_floats_count_as_float32(dtype, device):
     x = tensor(np.random.default_rng(3).standard_normal((9, 5)), device).to(dtype)
-    assert unit_sums(x)[0].tolist() == unit_sums(x.float())[0].tolist()
+    assert unit_statistics(x, 9).tolist() == unit_statistics(x.float(), 9).tolist()
     assert int(raw_top(x)) == int(raw_top(x.float()))
 
 
@@ -84,10 +77,11 @@ def test_other_floats_count_as_float32(dtype, device):
 def test_the_first_row_that_is_not_finite_is_named(bad, where, device, chunk):
     x = np.ones((9, 3), np.float32)
     assert int(first_bad_row(tensor(x, device))) == 9
-    assert int(raw_top(tensor(x, device))) < NOT_FINITE
+    assert int(raw_top(tensor(x, device))) < NOT_FINITE and int(unit_statistics(tensor(x, device), 9)[-1]) == 0
     x[where, 2] = x[8, 0] = bad
     assert int(first_bad_row(tensor(x, device))) == where == reference.quanta(x, True, 7, np.zeros(3), np.zeros((9, 3)))
     assert int(raw_top(tensor(x, device))) >= NOT_FINITE
+    assert int(unit_statistics(tensor(x, device), 9)[-1]) == 9 - where
 
 
 def test_numbers_too_large_for_float32_are_not_finite(device):
@@ -104,9 +98,7 @@ def test_no_rows_and_no_columns(shape, device):
     assert bad_rows(x).shape == shape[:1] and not bad_rows(x).any()
     assert tuple(unit_fine(x, 8).shape) == tuple(quanta(x, True, 8, centre).shape) == shape
     assert tuple(quanta(x, False, 8, centre).shape) == shape
-    assert unit_sums(x)[0].tolist() == [0] * shape[1]
-    counts, squares = unit_spread(x, centre)
-    assert int(counts.sum()) == 0 and squares.shape == (shape[1],)
+    assert unit_statistics(x, shape[0]).tolist() == [0] * (2 * shape[1] + 65)
 
 
 def test_bit_lengths_are_counted(device):

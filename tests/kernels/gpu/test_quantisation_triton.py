@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gpu_arrays import rows_of_all_sizes, tensor, torch
+from gpu_arrays import rows_of_all_sizes, statistics_of_unit_rows, tensor, torch
 from gpu_triton import DEVICE, elsewhere, run_interpreted, runs
 
-from lsprune.kernels import reference
 from lsprune.kernels.gpu import quantisation_triton as kernels
 
 # Rows of zeros are divided by zero and then put aside: numpy, which the interpreter uses, warns.
@@ -20,16 +19,9 @@ def test_in_the_interpreter():
 
 
 def check(x: np.ndarray, given: torch.Tensor) -> None:
-    columns = x.shape[1]
-    expected = np.zeros(columns, np.int64)
-    reference.unit_sums(x, expected)
-    sums, bad = kernels.unit_sums(given, 8)
-    assert sums.tolist() == expected.tolist() and int(bad) == len(x)
-    centre = np.random.default_rng(columns).integers(-(2**16), 2**16, columns).astype(np.int32)
-    counts, squares = np.zeros(64, np.int64), np.zeros(columns, np.int64)
-    reference.unit_spread(x, centre, counts, squares)
-    spread = kernels.unit_spread(given, 8, tensor(centre, DEVICE))
-    assert [values.tolist() for values in spread] == [counts.tolist(), squares.tolist()]
+    for sample in {1, len(x) // 3, len(x) - 1, len(x)}:
+        found = kernels.unit_statistics(given, 8, sample)
+        np.testing.assert_array_equal(found.cpu().numpy(), statistics_of_unit_rows(x, sample))
 
 
 @runs
@@ -61,4 +53,4 @@ def test_rows_may_lie_apart_in_memory():
 def test_the_first_bad_row_is_found(value):
     x = torch.ones((90, 3), device=DEVICE)
     x[[80, 33, 34], [0, 2, 1]] = value
-    assert int(kernels.unit_sums(x, 8)[1]) == 33
+    assert int(kernels.unit_statistics(x, 8, 90)[-1]) == 90 - 33

@@ -73,24 +73,34 @@ def quanta(x: Tensor, unit: bool, exponent: int, centre: Tensor) -> Tensor:
     return (torch.round(scaled).long() - centre).clamp(-32767, 32767).int()
 
 
-def unit_sums(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the column sums of the L2-normalised rows, `[columns]` int64 in units of 2^-16, and the first bad row."""
+def unit_statistics(x: Tensor, sample: int) -> Tensor:
+    """Return all that the scale of L2-normalised rows is chosen from, in one tensor that is read in one transfer.
+
+    The columns' sums and, of `sample` evenly spaced rows, the sums of squares of |entry - mean| by column; how often
+    each bit length of |entry - mean| occurs there, `[64]`; and how far from the end the first row is that is not
+    finite, 0 without one. `[2 * columns + 65]` int64, entries in units of 2^-16.
+    """
     kernels = triton_kernels("quantisation_triton", x.device) if x.numel() else None
     if kernels is not None:
-        found: tuple[Tensor, Tensor] = kernels.unit_sums(x, _SUM_EXPONENT)
+        found: Tensor = kernels.unit_statistics(x, _SUM_EXPONENT, sample)
         return found
+    rows, sums = x.shape[0], unit_sums(x)
+    centre = (2 * sums + rows) // (2 * max(rows, 1))  # as in `numeric.quantisation.unit_centre`
+    ids = torch.arange(sample, device=x.device) * rows // max(sample, 1)
+    counts, squares = unit_spread(x[ids], centre)
+    return torch.cat([sums, squares, counts, (rows - first_bad_row(x))[None]])
+
+
+def unit_sums(x: Tensor) -> Tensor:
+    """Return the column sums of the L2-normalised rows, `[columns]` int64 in units of 2^-16."""
     sums = torch.zeros(x.shape[1], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(*x.shape):
         sums += unit_fine(x[lo:hi].float(), _SUM_EXPONENT).sum(0, dtype=torch.int64)
-    return sums, first_bad_row(x)
+    return sums
 
 
 def unit_spread(x: Tensor, centre: Tensor) -> tuple[Tensor, Tensor]:
     """Count the bit lengths of |entry - centre|, `[64]`, and add up their squares by column, in units of 2^-16."""
-    kernels = triton_kernels("quantisation_triton", x.device) if x.numel() else None
-    if kernels is not None:
-        spread: tuple[Tensor, Tensor] = kernels.unit_spread(x, _SUM_EXPONENT, centre)
-        return spread
     counts = torch.zeros(64, dtype=torch.int64, device=x.device)
     squares = torch.zeros(x.shape[1], dtype=torch.int64, device=x.device)
     for lo, hi in row_chunks(*x.shape):

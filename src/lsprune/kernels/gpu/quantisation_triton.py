@@ -1,4 +1,4 @@
-"""Statistics of L2-normalised rows in two Triton kernels: a factor for each row, then sums over columns."""
+"""Statistics of L2-normalised rows in three Triton kernels: a factor for each row, sums over columns, and spread."""
 
 from __future__ import annotations
 
@@ -80,66 +80,56 @@ def _sum_kernel(x, stride, rows, columns, share, factors, sums, ROWS: tl.constex
     tl.atomic_add(sums + column, total, mask=column < columns)
 
 
-@triton.jit(do_not_specialize=["rows", "columns", "share"])
+@triton.jit(do_not_specialize=["rows", "columns", "share", "sample"])
 def _spread_kernel(
-    x, stride, rows, columns, share, factors, centre, squares, counts,
+    x, stride, rows, columns, share, factors, sums, squares, counts, sample,
     ROWS: tl.constexpr, SIZE: tl.constexpr, BINS: tl.constexpr,
 ):  # fmt: skip
-    """Add up the squares of |scaled entry - centre| by column, and count their bit lengths, for a share of the rows."""
+    """Add up the squares of |scaled entry - mean| by column, and count their bit lengths, for a share of the sample."""
     column = tl.program_id(1) * SIZE + tl.arange(0, SIZE)
-    middle = tl.load(centre + column, mask=column < columns, other=0)
-    start = tl.program_id(0) * share
-    stop = tl.minimum(start + share, rows)
+    count = tl.zeros((SIZE,), tl.int64) + rows
+    doubled = 2 * tl.load(sums + column, mask=column < columns, other=0) + count
+    mean = doubled // (2 * count)
+    mean = tl.where(mean * (2 * count) > doubled, mean - 1, mean)  # rounded down, where // rounds towards zero
+    middle = mean.to(tl.int32)
+    place = tl.program_id(0) * share
+    stop = tl.minimum(place + share, sample)
     total = tl.zeros((SIZE,), tl.int64)
     found = tl.zeros((BINS,), tl.int32)
-    while start < stop:  # the interpreter has no range over tensors
-        row = start + tl.arange(0, ROWS)
-        inside = (row < stop)[:, None] & (column < columns)[None, :]
-        part = tl.load(x + row.to(tl.int64)[:, None] * stride + column[None, :], mask=inside, other=0.0).to(tl.float32)
-        factor = tl.load(factors + row, mask=row < stop, other=0.0)
+    while place < stop:  # the interpreter has no range over tensors
+        which = place + tl.arange(0, ROWS)
+        valid = which < stop
+        row = which.to(tl.int64) * rows // sample
+        inside = valid[:, None] & (column < columns)[None, :]
+        part = tl.load(x + row[:, None] * stride + column[None, :], mask=inside, other=0.0).to(tl.float32)
+        factor = tl.load(factors + row, mask=valid, other=0.0)
         away = tl.abs((part * factor[:, None]).to(tl.int32) - middle[None, :])
         away = tl.where(inside, away, 0)
         total += tl.sum(away.to(tl.int64) * away, axis=0)
         length = (away.to(tl.float32).to(tl.int32, bitcast=True) >> 23) - 126  # exact: away is below 2^24
-        length = tl.where(inside, tl.maximum(length, 0), BINS - 1)
+        length = tl.minimum(tl.maximum(length, 0), BINS - 1)  # entries that are not finite may be anything
+        length = tl.where(inside, length, BINS - 1)
         found += tl.histogram(tl.reshape(length, [ROWS * SIZE]), BINS)
-        start += ROWS
+        place += ROWS
     tl.atomic_add(squares + column, total, mask=column < columns)
-    place = tl.arange(0, BINS)
-    tl.atomic_add(counts + place, found.to(tl.int64), mask=place < BINS - 1)
+    bins = tl.arange(0, BINS)
+    tl.atomic_add(counts + bins, found.to(tl.int64), mask=bins < BINS - 1)
 
 
-def unit_sums(x: Tensor, exponent: int) -> tuple[Tensor, Tensor]:
-    """Return what `kernels.gpu.quantisation.unit_sums` returns; the exponent is that of its units."""
+def unit_statistics(x: Tensor, exponent: int, sample: int) -> Tensor:
+    """Return what `kernels.gpu.quantisation.unit_statistics` returns; the exponent is that of its units."""
     x = x if x.stride(1) == 1 else x.contiguous()
     rows, columns = x.shape
-    counts = torch.zeros(columns + 1, dtype=torch.int64, device=x.device)
-    sums, bad = counts[:columns], counts[columns:]
-    factors, (grid, share, tile, size) = _row_factors(x, exponent, bad), _shares(rows, columns)
-    launch(_sum_kernel, grid, (x, x.stride(0), rows, columns, share, factors, sums), (tile, size))
-    return sums, rows - bad[0]
-
-
-def unit_spread(x: Tensor, exponent: int, centre: Tensor) -> tuple[Tensor, Tensor]:
-    """Return what `kernels.gpu.quantisation.unit_spread` returns; the exponent is that of its units."""
-    x = x if x.stride(1) == 1 else x.contiguous()
-    rows, columns = x.shape
-    work = torch.zeros(65 + columns, dtype=torch.int64, device=x.device)  # one launch for all
-    counts, bad, squares = work[:64], work[64:65], work[65:]
-    factors, (grid, share, tile, size) = _row_factors(x, exponent, bad), _shares(rows, columns)
-    arguments = (x, x.stride(0), rows, columns, share, factors, centre, squares, counts)
-    launch(_spread_kernel, grid, arguments, (tile, size, _BIT_LENGTHS))
-    return counts, squares
-
-
-def _row_factors(x: Tensor, exponent: int, bad: Tensor) -> Tensor:
-    """Return what to multiply the entries of each row by; tell in `bad` how far from the end the first bad row is."""
-    rows, columns = x.shape
-    _, _, tile, size = _shares(rows, columns)
-    factors = torch.empty(rows, dtype=torch.float32, device=x.device)
-    arguments = (x, x.stride(0), rows, columns, exponent, factors, bad)
-    launch(_factor_kernel, (-(-rows // tile),), arguments, (tile, size, -(-columns // size)))
-    return factors
+    numbers = torch.zeros(2 * columns + 65, dtype=torch.int64, device=x.device)  # one launch for all
+    squares, counts, bad = numbers[columns:], numbers[2 * columns :], numbers[2 * columns + 64 :]
+    factors, table = torch.empty(rows, dtype=torch.float32, device=x.device), (x, x.stride(0), rows, columns)
+    grid, share, tile, size = _shares(rows, columns)
+    launch(_factor_kernel, (-(-rows // tile),), (*table, exponent, factors, bad), (tile, size, grid[1]))
+    launch(_sum_kernel, grid, (*table, share, factors, numbers), (tile, size))
+    grid, share, tile, size = _shares(sample, columns)
+    sums_and_counts = (numbers, squares, counts, sample)
+    launch(_spread_kernel, grid, (*table, share, factors, *sums_and_counts), (tile, size, _BIT_LENGTHS))
+    return numbers
 
 
 def _shares(rows: int, columns: int) -> tuple[tuple[int, int], int, int, int]:
