@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from lsprune.lab.reporting.html.compact import COLUMNS, DATA, FIELDS, ROWS
+from lsprune.lab.reporting.html.compact import COLUMNS, DATA, FIELDS, ROWS, SHARED
 
 
 def page_content(page: str) -> Any:
@@ -17,14 +17,19 @@ def page_content(page: str) -> Any:
 
 
 def expand(packed: Any) -> Any:
-    """Return data with tables as lists of objects again."""
-    fields = packed[FIELDS]
+    """Return data with tables as lists of objects again, and what is shared wherever it occurs."""
+    fields, shared = packed[FIELDS], packed[SHARED]
 
-    def part(value: Any) -> Any:
+    def resolved(value: Any) -> Any:
+        return shared[value[SHARED]] if isinstance(value, dict) and set(value) == {SHARED} else value
+
+    def part(reference: Any) -> Any:
+        value = resolved(reference)
         if isinstance(value, list):
             return [part(one) for one in value]
         if isinstance(value, dict) and set(value) == {COLUMNS, ROWS}:
-            return [dict(zip(fields[value[COLUMNS]], map(part, row), strict=True)) for row in value[ROWS]]
+            names, rows = fields[value[COLUMNS]], map(resolved, resolved(value[ROWS]))
+            return [dict(zip(names, map(part, row), strict=True)) for row in rows]
         return {name: part(one) for name, one in value.items()} if isinstance(value, dict) else value
 
     return part(packed[DATA])

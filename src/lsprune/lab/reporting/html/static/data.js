@@ -1,13 +1,19 @@
-// The data of the page: tables become lists of objects again; one line about each method.
+// The data of the page, with tables as lists of objects and shared parts in their places; one line about each method.
 
-function expand(value, fields) {
-  if (Array.isArray(value)) return value.map((part) => expand(part, fields));
-  if (value === null || typeof value !== "object") return value;
-  const { columns, rows } = value;
-  if (columns !== undefined && rows) {
-    return rows.map((row) => Object.fromEntries(fields[columns].map((name, i) => [name, expand(row[i], fields)])));
-  }
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, expand(part, fields)]));
+function expand(value, { fields, same }) {
+  const resolved = (packed) => (packed?.same !== undefined ? same[packed.same] : packed);
+  const part = (reference) => {
+    const packed = resolved(reference);
+    if (Array.isArray(packed)) return packed.map(part);
+    if (packed === null || typeof packed !== "object") return packed;
+    const { columns, rows } = packed;
+    if (columns !== undefined && rows) {
+      const object = (row) => Object.fromEntries(fields[columns].map((name, i) => [name, part(row[i])]));
+      return resolved(rows).map((row) => object(resolved(row)));
+    }
+    return Object.fromEntries(Object.entries(packed).map(([name, one]) => [name, part(one)]));
+  };
+  return part(value);
 }
 
 // The dataset of a comparison, and its target if there is one.
@@ -18,8 +24,8 @@ function nameOf({ dataset, target }) {
 const aboutMethods = new Map(); // the line about each method, by its name
 
 function readData() {
-  const { fields, data: packed } = JSON.parse(byId("data").textContent);
-  const data = expand(packed, fields);
+  const { data: packed, ...written } = JSON.parse(byId("data").textContent);
+  const data = expand(packed, written);
   for (const [name, line] of data.about) aboutMethods.set(name, line);
   return data;
 }
