@@ -5,7 +5,7 @@ from paper_records import runs, studied, theirs
 
 from lsprune.lab.reporting.paper_table.figures import PANELS
 from lsprune.lab.reporting.paper_table.points import lines_of, points_of
-from lsprune.lab.reporting.paper_table.verdict import NOTHING_COUNTS, TOO_SHORT, Verdict, agrees, orders, verdict
+from lsprune.lab.reporting.paper_table.verdict import NO_PAIR, TOO_CLOSE, TOO_SHORT, Verdict, agrees, orders, verdict
 
 PANEL = {panel.key: panel for panel in PANELS}
 
@@ -66,7 +66,13 @@ def test_short_training_is_judged_by_the_order_alone_and_neither_reproduces_nor_
 
 def test_short_training_without_an_order_says_nothing(tmp_path):
     found = judged(tmp_path, {("unpruned", 1.0): 0.876}, epochs=5)
-    assert (found.word, found.reason) == ("not run", NOTHING_COUNTS)
+    assert (found.word, found.reason) == ("not run", NO_PAIR)
+
+
+def test_short_training_where_the_papers_lines_are_close_says_nothing(tmp_path):
+    values = {("random", 0.5): 3.4, ("lsp-projection-published", 0.5): 2.0}  # the paper: 0.0484 and 0.0476
+    found = judged(tmp_path, values, "qm9-alpha-mae", epochs=5, seeds=1, target="alpha", mae=True)
+    assert (found.word, found.reason, found.orders.total) == ("not run", TOO_CLOSE, 0)
 
 
 def test_rebuilt_labels_keep_values_from_counting(tmp_path):

@@ -26,7 +26,8 @@ Word = Literal["reproduced", "partly", "not reproduced", "not run", "cannot be r
 MOST, HALF = 0.8, 0.5
 MIN_ORDERS = 3  # with fewer, the values decide, if there are any that count
 TOO_SHORT = "only with short training, which does not show the paper's order"
-NOTHING_COUNTS = "training was short, and there is no line of LSP beside random"
+NO_PAIR = "training was short, and there is no line of LSP beside random"
+TOO_CLOSE = "training was short, and where we have runs the paper's lines are too close to have an order"
 ABSOLUTE = {"accuracy": 0.01, "micro-f1": 0.01, TIME: 0.1}  # how far values may be apart
 RELATIVE = {"mae": 0.1, "variance": 0.1}  # the same, of the paper's value
 
@@ -122,7 +123,8 @@ def verdict(metric: str, points: Sequence[Point], lines: Iterable[str], *, reaso
     values = Count(sum(agrees(metric, point) for point in counted), len(counted))
     kept = Count(sum(order.kept for order in compared), len(compared))
     if not (values.total or kept.total):
-        return Verdict("not run", reason=NOTHING_COUNTS)
+        pairs = any(_pairs(points))
+        return Verdict("not run", reason=TOO_CLOSE if pairs else NO_PAIR)
     complete = len(counted) == len(points) and {*lines} <= {point.line for point in points}
     word = _word(values, kept, complete)
     if word == "not reproduced" and any(point.setting.short for point in points):
@@ -140,13 +142,17 @@ def _word(values: Count, kept: Count, complete: bool) -> Word:
 
 
 def _orders(metric: str, points: Sequence[Point]) -> Iterator[Order]:
-    pairs = [(line, "random") for line in LSP_LINES] + [(BASIC, UNPRUNED)]
-    for line, rival in pairs:
+    for point, other in _pairs(points):
+        theirs = point.paper - other.paper
+        if abs(theirs) > tolerance(metric, other.paper):
+            yield Order(point.line, other.line, point.share, theirs, point.ours.mean - other.ours.mean)
+
+
+def _pairs(points: Sequence[Point]) -> Iterator[tuple[Point, Point]]:
+    """Iterate over the points of a line and of its rival at one share that are trained alike."""
+    for line, rival in [*((line, "random") for line in LSP_LINES), (BASIC, UNPRUNED)]:
         rivals = {round(point.share, 2): point for point in points if point.line == rival}
         for point in (point for point in points if point.line == line):
             other = rivals.get(round(point.share, 2))
-            if other is None or other.setting.options != point.setting.options:
-                continue
-            theirs = point.paper - other.paper
-            if abs(theirs) > tolerance(metric, other.paper):
-                yield Order(line, rival, point.share, theirs, point.ours.mean - other.ours.mean)
+            if other is not None and other.setting.options == point.setting.options:
+                yield point, other
