@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
@@ -52,6 +53,16 @@ def test_without_validation_nodes_a_third_of_the_training_nodes_of_each_class_is
     judged = np.bincount(graph.y[known.items[known.judged]])
     every = np.bincount(graph.y[known.items])
     assert (np.abs(judged - every / 3) < 1).all()
+
+
+def test_two_classes_are_judged_by_the_roc_auc_and_more_by_accuracy():
+    graph = labelled_graph()
+    assert known_labels(graph, graph, NOTHING, 0).metric == "accuracy"
+    two = (graph.y == 0).astype(int)
+    known = known_labels(graph, graph, {**NOTHING, "y": two}, 0)
+    assert (known.kind, known.metric) == ("classes", "ROC AUC")
+    one = known_labels(graph, graph, {"y": two, "train_mask": two >= 0, "val_mask": None}, 0)
+    assert dataclasses.replace(one, judged=one.judged[one.targets[one.judged, 1] == 1]).metric == "accuracy"
 
 
 def test_a_validation_mask_needs_a_training_mask():

@@ -69,7 +69,7 @@ def test_rows_are_paired_differences_to_the_baseline():
 
 
 def test_the_reason_names_what_matters():
-    text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "classes")
+    text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "accuracy")
     for words in ("ours at 10 %", "accuracy", BASELINE, ALL_EDGES, NO_EDGES):
         assert words in text
     assert "do not clearly help" not in text

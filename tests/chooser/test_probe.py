@@ -10,6 +10,7 @@ from scipy import sparse
 from lsprune import Graph
 from lsprune.chooser.known_labels import known_labels
 from lsprune.chooser.probe import MAX_COLUMNS, Probe, _solve, ridge
+from lsprune.chooser.scores import paired_gain
 
 NOTHING = {"y": None, "train_mask": None, "val_mask": None}
 
@@ -31,6 +32,20 @@ def test_edges_within_a_class_are_better_than_all_and_these_better_than_wrong_on
     for field in ("hits", "closeness"):
         assert getattr(right, field).mean() > getattr(every, field).mean() + 0.02
         assert getattr(every, field).mean() > getattr(wrong, field).mean()
+
+
+def test_edges_that_tell_a_rare_class_count_though_no_node_is_predicted_to_be_of_it():
+    rng = np.random.default_rng(0)
+    signal, target = rng.normal(size=1500), np.repeat(np.arange(1500), 5)
+    source = rng.integers(0, 1500, target.size)
+    told = np.bincount(target, signal[source], 1500) / 5
+    y = (rng.random(1500) < 0.12 / (1 + np.exp(-3 * told))).astype(int)
+    graph = Graph.from_edges(np.stack([source, target]), x=np.stack([signal, np.ones(1500)], 1).astype(np.float32), y=y)
+    probe = probe_of(graph)
+    every, none = (score(probe, np.full(target.size, flag)).hits for flag in (True, False))
+    assert probe.labels.metric == "ROC AUC" and 0.4 < none.mean() < 0.6
+    mean, error = paired_gain(every, none)
+    assert mean > 0.05 and mean > 2 * error
 
 
 def test_each_round_has_its_own_mask():

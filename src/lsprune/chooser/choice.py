@@ -14,8 +14,6 @@ from lsprune.pruners import Pruner
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METRICS = {"classes": "accuracy", "labels": "right labels", "numbers": "minus the mean absolute error"}
-
 
 @dataclass(frozen=True)
 class Tried:
@@ -47,7 +45,7 @@ class Choice:
         name: of the candidate. keep: the share of edges to keep.
         pruner: fitted on the data, ready to prune it and other graphs.
         reason: one sentence.
-        metric: what scores are: "accuracy" of a linear probe, for example; empty without labels.
+        metric: what scores are: "accuracy" of the probe, for example; empty without labels.
         tried: the graph with all edges, without edges, and the candidates, in the order of trial.
         finished: whether all candidates were tried in the seconds allowed.
         seconds: time that all of it took.

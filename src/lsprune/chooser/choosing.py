@@ -10,7 +10,7 @@ from typing import Any
 from lsprune import adapters
 from lsprune.checks import check_number, check_seed
 from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
-from lsprune.chooser.choice import METRICS, Choice
+from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
 from lsprune.chooser.known_labels import KnownLabels, known_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
@@ -132,7 +132,7 @@ def _pick(
         reason_end = "" if lossless else " No share that was tried is lossless; this is the largest."
     name = picks[share]
     pruner = trials.fit(by_name[name].at(share, trials.seed), trials.labels.training)
-    reason = reason_for(name, share, results, trials.labels.kind) + reason_end
+    reason = reason_for(name, share, results, trials.labels.metric) + reason_end
     tried = tuple(table_row(key, results) for key in results)
     took = time.perf_counter() - start
-    return Choice(name, share, pruner, reason, METRICS[trials.labels.kind], tried, finished, took)
+    return Choice(name, share, pruner, reason, trials.labels.metric, tried, finished, took)

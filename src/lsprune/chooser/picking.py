@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from lsprune.chooser.candidates import BASELINE
-from lsprune.chooser.choice import METRICS, Tried
+from lsprune.chooser.choice import Tried
 from lsprune.chooser.scores import Scores, paired_gain
 from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Results
 
@@ -42,10 +42,10 @@ def table_row(key: tuple[str, float], results: Results) -> Tried:
     return Tried(name, keep, edges, float(scores.hits.mean()), gain, low, high, seconds)
 
 
-def reason_for(name: str, share: float, results: Results, kind: str) -> str:
+def reason_for(name: str, share: float, results: Results, metric: str) -> str:
     """Return one sentence that says what was picked and how it compares."""
     scores = {key: float(results[key][0].hits.mean()) for key in results}
-    chosen, metric = scores[name, share], METRICS[kind]
+    chosen = scores[name, share]
     text = (
         f"{name} at {100 * share:.3g} % of the edges: {metric} of the probe {chosen:.3f}, k random neighbours "
         f"{scores[BASELINE, share]:.3f}, all edges {scores[ALL_EDGES, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
