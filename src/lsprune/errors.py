@@ -66,6 +66,10 @@ class BudgetWarning(LspruneWarning):
     """Guarantees needed more edges than the budget has, so that more edges are kept than the budget allows."""
 
 
+class LabelsWarning(LspruneWarning):
+    """There are labels that may be learned from, but not in a form that can be used."""
+
+
 class BipartiteWarning(LspruneWarning):
     """Two columns that look like two kinds of nodes are read as one kind."""
 

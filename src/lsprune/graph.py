@@ -33,7 +33,9 @@ from lsprune.graph_arrays import (
 )
 from lsprune.ownership import SIDES, Grouped, Owned, Side, oriented, other_side
 
-__all__ = ["SIDES", "Array", "Graph", "Grouped", "Owned", "Side", "oriented", "other_side"]
+__all__ = ["SIDES", "UNUSABLE_MASK", "Array", "Graph", "Grouped", "Owned", "Side", "oriented", "other_side"]
+
+UNUSABLE_MASK: Array = np.zeros(0, bool)  # a `train_mask` that is there and does not fit: no label may be learned from
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -205,7 +207,7 @@ class Graph:
             [t for _, t in ends], [graph.num_targets for graph in graphs], [graph.target_ptr for graph in graphs]
         )
         x = _concat_rows([graph.x_target for graph in graphs], "x")
-        return cls.from_edges(
+        joined = cls.from_edges(
             (source, target),
             num_nodes=(int(source_ptr[-1]), int(target_ptr[-1])) if bipartite else int(target_ptr[-1]),
             x=(_concat_rows([graph.x_source for graph in graphs], "x"), x) if bipartite else x,
@@ -214,10 +216,10 @@ class Graph:
             ptr=(source_ptr, target_ptr) if bipartite else target_ptr,
             undirected=graphs[0].undirected,
             y=concat_labels([graph.y for graph in graphs], np.concatenate),
-            train_mask=concat_labels([graph.train_mask for graph in graphs], np.concatenate),
             edge_columns=_concat_edge_columns(graphs),
             node_columns=_concat_node_columns(graphs),
         )
+        return replace(joined, train_mask=concat_masks(graphs, np.concatenate))
 
     def with_columns(
         self, edge_columns: Mapping[str, Any], node_columns: Mapping[str, Any], names: tuple[str, ...] = ()
@@ -357,6 +359,20 @@ def _concat_column(parts: list[Array], name: str) -> Array:
         kinds = sorted({str(part.dtype) for part in parts})
         raise GraphError(f"column {name!r} must be of one type on all graphs of a list, got {' and '.join(kinds)}")
     return np.concatenate(parts)
+
+
+def concat_masks(graphs: Sequence[Any], join: Callable[[Any], Any]) -> Any:
+    """Return the masks of training nodes, one after the other; None if no graph has one.
+
+    UNUSABLE_MASK if only some graphs have one that fits: without a mask all labels would be training labels.
+    """
+    masks = [graph.train_mask for graph in graphs]
+    if all(mask is None for mask in masks):
+        return None
+    pairs = zip(masks, graphs, strict=True)
+    fit = all(mask is not None and mask.shape[:1] == (graph.num_nodes,) for mask, graph in pairs)
+    joined = concat_labels(masks, join) if fit else None
+    return UNUSABLE_MASK if joined is None else joined
 
 
 def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:

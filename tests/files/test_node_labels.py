@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lsprune import FormatError, OptionError
+from lsprune import LSP, FormatError, GraphError, OptionError
 from lsprune.baselines import TopWeight
 from lsprune.files import read_edges
 from lsprune.files.node_labels import labels_of, mask_of
@@ -28,6 +28,16 @@ def test_arrays_beside_the_edges_by_their_usual_names_or_others(tmp_path):
     assert read_edges(tmp_path / "edges.npz").graph.y is None
     with pytest.raises(FormatError, match=r"y must have a row for each of the 5 nodes, got \[15\]"):
         read_edges(tmp_path / "edges.npz", label="y")
+
+
+def test_an_array_that_is_no_mask_of_the_nodes_keeps_labels_from_being_learned(tmp_path):
+    rng = np.random.default_rng(0)
+    ends, x = rng.integers(0, 9, (2, 40)), rng.standard_normal((9, 3)).astype(np.float32)
+    np.savez(tmp_path / "g.npz", edge_index=ends, x=x, y=np.arange(9) % 2, train_mask=np.array([1, 4, 5]))
+    graph = read_edges(tmp_path / "g.npz").graph
+    with pytest.raises(GraphError, match="train_mask must hold one truth value"):
+        LSP(k=2, hash="identity", weights="labels").mask(graph)
+    assert LSP(k=2).mask(graph).any()
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

@@ -12,7 +12,7 @@ import lsprune
 from graphs import communities, random_graph, reordered, same_kind
 from lsprune import LSP, Graph, GraphError, Labels, prune
 from lsprune.baselines import TopWeight
-from lsprune.errors import ConstantWarning
+from lsprune.errors import ConstantWarning, LabelsWarning
 from lsprune.weights.labels import training_labels
 
 GRAPH, KIND = communities()
@@ -143,6 +143,45 @@ def test_labels_of_pyg_data_are_read_and_stay_where_they_are():
     data.y = torch.zeros(1)  # of the graph, not of its nodes
     with pytest.raises(GraphError, match="needs node labels"):
         PRUNER.mask(data)
+
+
+UNUSABLE = {  # masks of training nodes that do not say which labels may be looked at
+    "positions": lambda mask: mask.nonzero().view(-1), "too short": lambda mask: mask[:50],
+    "a list": lambda mask: mask.tolist(), "splits first": lambda mask: mask.repeat(3, 1),
+    "splits last": lambda mask: mask.repeat(3, 1).t(), "sparse": lambda mask: mask.float().to_sparse(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+@pytest.mark.parametrize("form", [*UNUSABLE, "of one graph only", "short of one graph", "of a dataset"])
+def test_with_a_mask_that_does_not_fit_no_label_is_looked_at(form, where, request):
+    pytest.importorskip("torch_geometric")
+    import torch
+    from torch_geometric.data import Data
+
+    if where == "device":
+        request.getfixturevalue("cpu_is_gpu")
+    ends, mask = torch.from_numpy(np.stack(GRAPH.ends())), torch.from_numpy(TRAINING)
+    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=torch.from_numpy(KIND), train_mask=mask)
+    other, given = data.clone(), data
+    if form in UNUSABLE:
+        data.train_mask = UNUSABLE[form](mask)
+    elif form == "of a dataset":
+        from lsprune.lab.datasets.collated import CollatedDataset
+
+        data.train_mask, other.train_mask = mask[:7], mask[:9]
+        given = CollatedDataset(*CollatedDataset.collate([data, other]))
+    else:
+        given = [data, other]
+        other.train_mask = mask[:9]
+        if form == "of one graph only":
+            del other["train_mask"]
+    with pytest.raises(GraphError, match="train_mask must hold one truth value for each of the"):
+        PRUNER.fit(given)
+    with pytest.warns(LabelsWarning, match="labels are not used: train_mask must hold"):
+        chosen = LSP.auto(keep=0.2).fit(given)
+    assert chosen.options == LSP.auto(keep=0.2, labels=False).fit(given).options
+    prune(given, LSP(k=2))  # other pruners do not mind
 
 
 @pytest.mark.usefixtures("cpu_is_gpu")

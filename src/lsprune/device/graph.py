@@ -14,12 +14,12 @@ from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, oriented
+from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, oriented
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
 MAX_NODES = 2**31 - 1  # of one side: owners are sorted as int32
-_JOINED = ("y", "train_mask", "edge_weight")
+_JOINED = ("y", "edge_weight")
 _FEW_OPERATIONS = (torch.uint16, torch.uint32, torch.uint64)  # types that torch can store and hardly compute with
 
 
@@ -167,7 +167,7 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
     labels: dict[str, Any] = {
         name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _JOINED
     }
-    return dataclasses.replace(joined, **labels)
+    return dataclasses.replace(joined, **labels, train_mask=concat_masks(graphs, torch.cat))
 
 
 def concat_rows(values: Sequence[Any], name: str) -> Any:

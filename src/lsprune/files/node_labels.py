@@ -18,7 +18,7 @@ from lsprune.files.edge_options import EdgeOptions, TableOptions
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.node_table import id_column, place_rows
 from lsprune.files.npy import read_npz
-from lsprune.graph import Array, Graph
+from lsprune.graph import UNUSABLE_MASK, Array, Graph
 
 DEFAULTS = {"y": "y", "train_mask": "train_mask"}  # names of the arrays beside the edges that are used if they fit
 TRAINING = "train"  # what a column of strings calls a training node
@@ -47,6 +47,8 @@ def with_labels(
     found: dict[str, Any] = {
         field: _checked(made[field](values), named[field] or field, graph) for field, values in columns.items()
     }
+    if "train_mask" in arrays and "train_mask" not in found and not graph.bipartite:
+        found["train_mask"] = UNUSABLE_MASK  # without a mask, all labels would be training labels
     return replace(graph, **found) if found else graph
 
 

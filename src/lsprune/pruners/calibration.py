@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lsprune.attributes import PARTS, Part, describe
-from lsprune.errors import ConstantWarning, GraphError, OptionError
+from lsprune.errors import ConstantWarning, GraphError, LabelsWarning, OptionError, warn
 from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Constant, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
@@ -197,7 +197,8 @@ def has_labels(graph: Graph) -> bool:
         return False
     try:
         return bool(training_labels(graph)[1].size) and math.prod(graph.x_source.shape[1:]) <= MAX_COLUMNS
-    except GraphError:  # for example a mask for each of ten splits
+    except GraphError as error:  # for example a mask for each of ten splits
+        warn(f"labels are not used: {error}; with labels=False there is no warning", LabelsWarning)
         return False
 
 

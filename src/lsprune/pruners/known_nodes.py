@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.graph import Array, Graph, Owned, oriented
+from lsprune.graph import UNUSABLE_MASK, Array, Graph, Owned, oriented
 from lsprune.kernels import Runtime
 from lsprune.kernels.threads import spans
 
@@ -32,7 +32,9 @@ def without_unknown(graph: Graph, runtime: Runtime) -> Graph:
         graph, num_sources=counts[0], num_targets=counts[1], x_source=x_source, known=(None, None),
         x_target=x_source if same else _rows(graph.x_target, graph.known[1], counts[1], runtime),
         y=_rows(graph.y, graph.known[0], counts[0], runtime),
-        train_mask=_rows(graph.train_mask, graph.known[0], counts[0], runtime),
+        train_mask=graph.train_mask
+        if graph.train_mask is UNUSABLE_MASK
+        else _rows(graph.train_mask, graph.known[0], counts[0], runtime),
     )  # fmt: skip
     if graph.grouped is None:
         ends = (_renumbered(end, rank, runtime) for end, rank in zip(graph.ends(), ranks, strict=True))

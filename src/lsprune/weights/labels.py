@@ -11,7 +11,7 @@ import numpy as np
 
 from lsprune.attributes import Part
 from lsprune.errors import ConstantWarning, GraphError, warn
-from lsprune.graph import Array, Graph
+from lsprune.graph import UNUSABLE_MASK, Array, Graph
 from lsprune.hashing.base import View
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
@@ -195,6 +195,11 @@ def _training_nodes(graph: Graph) -> Array:
     """Return the ids of the nodes whose labels may be looked at."""
     if graph.train_mask is None:
         return np.arange(graph.num_nodes)
+    if graph.train_mask is UNUSABLE_MASK:
+        raise GraphError(
+            f"train_mask must hold one truth value for each of the {graph.num_nodes} nodes (of every graph of a list): "
+            "which labels may be looked at is not known"
+        )
     mask = on_host(graph.train_mask)
     if mask.shape != (graph.num_nodes,) or mask.dtype.kind not in "biu":
         raise GraphError(

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.stored_arrays import StoredArrays, StoredTensors
 from lsprune.errors import GraphError, NoGpuPath
+from lsprune.graph import UNUSABLE_MASK
 
 
 def selections():
@@ -81,4 +82,4 @@ def test_labels_of_nodes_are_read_and_those_of_graphs_are_not():
         for read in (StoredArrays, StoredTensors):
             graph = read.of(given).graph()
             np.testing.assert_array_equal(np.asarray(graph.y), expected)
-            assert graph.train_mask is None
+            assert graph.train_mask is UNUSABLE_MASK  # it has a row for each graph

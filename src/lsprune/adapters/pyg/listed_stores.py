@@ -18,7 +18,7 @@ from torch_geometric.data import Batch, Data
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.stores import NODE_KEYS, TIME_KEYS, Store, connectivity, is_edge_level
 from lsprune.adapters.pyg.tensors import DeviceMask, edge_weight, kept_before, kept_weights, mask_of, scale
-from lsprune.graph import Graph
+from lsprune.graph import UNUSABLE_MASK, Graph
 
 _COUNTS = ("num_edges", "num_sampled_edges")  # counts of edges, which a mask changes
 
@@ -131,6 +131,8 @@ class ListedStores:
         graph = from_tensors((source, target), num_nodes=sum(counts), ptr=ptr, **rows)
         there = [name for name in ("y", "train_mask") if name in self.stores[0] and self.has_rows(name, counts)]
         labels: dict[str, Any] = {name: torch.cat(self.column(name)) for name in there}
+        if "train_mask" not in there and any("train_mask" in store for store in self.stores):
+            labels["train_mask"] = UNUSABLE_MASK
         if "edge_weight" in self.edge_names:
             labels["edge_weight"] = edge_weight(torch.cat(self.column("edge_weight")), graph.num_edges)
         return replace(graph, **labels)

@@ -16,7 +16,7 @@ from lsprune.adapters.pyg.batched_store import keep_batched, number_nodes
 from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import edge_weight, edges_on_device, view
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Array, Graph
+from lsprune.graph import UNUSABLE_MASK, Array, Graph
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,17 @@ class StoredArrays:
         source, target = self.ends()
         _check_local(source, target, counts, self.edge_counts())
         shift = np.repeat(ptr[:-1], self.edge_counts())
-        return Graph.from_edges(
+        graph = Graph.from_edges(
             (source + shift, target + shift), num_nodes=int(ptr[-1]), ptr=ptr,
-            x=self.features("x"), edge_attr=self.features("edge_attr"),
-            y=self.labels("y", counts), train_mask=self.labels("train_mask", counts),
+            x=self.features("x"), edge_attr=self.features("edge_attr"), y=self.labels("y", counts),
             edge_weight=edge_weight(self.labels("edge_weight", self.edge_counts()), source.shape[0]),
         )  # fmt: skip
+        return replace(graph, train_mask=self.train_mask(counts))
+
+    def train_mask(self, counts: Array) -> Any:
+        """Return the mask of training nodes; UNUSABLE_MASK if there is one that does not fit the nodes."""
+        mask = self.labels("train_mask", counts)
+        return UNUSABLE_MASK if mask is None and "train_mask" in self.data else mask
 
     def labels(self, key: str, counts: Array) -> Array | None:
         """Return labels or a mask of the nodes; None where an entry does not have a row for each node."""
@@ -177,7 +182,9 @@ class StoredTensors(StoredArrays):
             x=self.features("x"), edge_attr=self.features("edge_attr"),
         )  # fmt: skip
         here = [name for name in ("y", "train_mask") if getattr(self.data._store.get(name), "device", 0) == self.device]
-        labels: dict[str, Any] = {name: self.labels(name, counts) for name in here}
+        labels: dict[str, Any] = {"y": self.labels("y", counts)} if "y" in here else {}
+        if "train_mask" in self.data:
+            labels["train_mask"] = self.train_mask(counts) if "train_mask" in here else UNUSABLE_MASK
         if getattr(self.data._store.get("edge_weight"), "device", 0) == self.device:
             labels["edge_weight"] = edge_weight(self.labels("edge_weight", edges), graph.num_edges)
         return replace(graph, **labels)

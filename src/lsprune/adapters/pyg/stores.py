@@ -45,7 +45,7 @@ from lsprune.adapters.pyg.tensors import (
 )
 from lsprune.checks import count_of
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Graph
+from lsprune.graph import UNUSABLE_MASK, Graph
 
 Store = Any  # a BaseStorage of PyG: GlobalStorage (Data) or EdgeStorage (a relation of HeteroData)
 NODE_KEYS = ("x", "feat", "pos", "batch", "node_type", "n_id", "tf")  # where PyG looks for the number of nodes
@@ -104,13 +104,18 @@ def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> 
 
 
 def with_labels(graph: Graph, store: Store, *, on_device: bool = False) -> Graph:
-    """Return the graph with `y` and `train_mask` of the store, where these have a row for each node."""
+    """Return the graph with `y` and `train_mask` of the store, where these have a row for each node.
+
+    A mask that does not fit stays, so that learning from labels is an error: without one, all labels may be looked at.
+    """
     labels: dict[str, Any] = {}
     for name in ("y", "train_mask"):
         rows = store.get(name)
         dense = isinstance(rows, np.ndarray) or (isinstance(rows, Tensor) and rows.layout == torch.strided)
         if dense and rows.ndim and rows.shape[0] == graph.num_nodes:
             labels[name] = rows if on_device or isinstance(rows, np.ndarray) else view(rows)
+    if store.get("train_mask") is not None and "train_mask" not in labels:
+        labels["train_mask"] = UNUSABLE_MASK
     return replace(graph, **labels) if labels else graph
 
 
