@@ -10,6 +10,7 @@ from lsprune.errors import (
     BipartiteWarning,
     BudgetWarning,
     ConstantWarning,
+    EdgeEntryWarning,
     FormatError,
     GraphError,
     IsolatedWarning,
@@ -43,9 +44,10 @@ from lsprune.weights import WEIGHTS, Column, Degree, Jaccard, Labels, Product, S
 
 __all__ = [
     "FAMILIES", "LSP", "PRUNERS", "WEIGHTS", "Auto", "Bins", "BipartiteWarning", "Both", "BudgetWarning", "Choice",
-    "Codebook", "Column", "Constant", "ConstantWarning", "Degree", "Explanation", "First", "FittedLSP", "FormatError",
-    "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels", "LabelsWarning",
-    "LinkSplitWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency", "NoEdges", "OptionError",
-    "PaperLSP", "PerNode", "Product", "Projection", "Random", "SharedBudget", "Signs", "Similarity", "Structure", "SymmetryWarning",
-    "Threshold", "Timed", "__version__", "choose", "explain", "load", "mask", "prune", "pruner", "register",
+    "Codebook", "Column", "Constant", "ConstantWarning", "Degree", "EdgeEntryWarning", "Explanation", "First",
+    "FittedLSP", "FormatError", "Graph", "GraphError", "Guarded", "Identity", "IsolatedWarning", "Jaccard", "Labels",
+    "LabelsWarning", "LinkSplitWarning", "LocalRandom", "LspruneError", "LspruneWarning", "MissingDependency",
+    "NoEdges", "OptionError", "PaperLSP", "PerNode", "Product", "Projection", "Random", "SharedBudget", "Signs",
+    "Similarity", "Structure", "SymmetryWarning", "Threshold", "Timed", "__version__", "choose", "explain", "load",
+    "mask", "prune", "pruner", "register",
 ]  # fmt: skip

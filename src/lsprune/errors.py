@@ -66,6 +66,10 @@ class BudgetWarning(LspruneWarning):
     """Guarantees needed more edges than the budget has, so that more edges are kept than the budget allows."""
 
 
+class EdgeEntryWarning(LspruneWarning):
+    """An entry of a PyG object has a row for each edge, but its name does not say so: it is not pruned."""
+
+
 class LabelsWarning(LspruneWarning):
     """There are labels that may be learned from, but not in a form that can be used."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 
@@ -169,6 +170,20 @@ def test_two_kinds_of_nodes_are_refused():
         choose(graph, keep=0.5)
 
 
+def test_labels_that_cannot_judge_are_not_said_to_be_missing():
+    graph = labelled_graph()
+    masks, _ = thirds(graph)
+    few = choose(graph, keep=0.3, train_mask=masks["train_mask"], val_mask=masks["train_mask"])
+    assert "at least 20 nodes or graphs with a label" in few.reason and not few.tried
+    none = choose(dataclasses.replace(graph, y=None, train_mask=None), keep=0.3)
+    assert "there are no labels to judge candidates by" in none.reason
+
+
+def test_own_candidates_are_named():
+    with pytest.raises(OptionError, match="candidates must be pruners by name"):
+        choose(labelled_graph(), keep=0.3, candidates=[LocalRandom(k=3)])
+
+
 def test_own_candidates_come_after_the_baseline():
     graph = labelled_graph(nodes=300)
     masks, _ = thirds(graph)
@@ -176,7 +191,7 @@ def test_own_candidates_come_after_the_baseline():
     assert [row.name for row in choice.tried[2:]] == [BASELINE, "mine"]
 
 
-def test_blas_has_as_many_threads_as_kernels(monkeypatch):
+def test_blas_has_one_thread(monkeypatch):
     used, run_trials = [], choosing.run_trials
 
     def record(*arguments):
@@ -186,5 +201,5 @@ def test_blas_has_as_many_threads_as_kernels(monkeypatch):
     monkeypatch.setattr(choosing, "run_trials", record)
     with threadpool_limits(2, user_api="blas"):
         masks, _ = thirds(labelled_graph())
-        choose(labelled_graph(), keep=0.2, candidates=FEW, threads=1, **masks)
+        choose(labelled_graph(), keep=0.2, candidates=FEW, threads=2, **masks)
     assert set(used) == {1}

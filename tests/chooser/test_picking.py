@@ -68,6 +68,12 @@ def test_rows_are_paired_differences_to_the_baseline():
     assert math.isnan(table_row((ALL_EDGES, 1.0), results).gain) and row.edges == 7
 
 
+def test_the_reason_says_if_others_score_higher():
+    close = table(base=0.5, ours=0.6, whole=0.9, none=0.2)
+    assert "not clearly better" in reason_for(BASELINE, 0.1, close, "accuracy")
+    assert "not clearly better" not in reason_for("ours", 0.1, close, "accuracy")
+
+
 def test_the_reason_names_what_matters():
     text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "accuracy")
     for words in ("ours at 10 %", "accuracy", BASELINE, ALL_EDGES, NO_EDGES):

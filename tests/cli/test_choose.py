@@ -102,6 +102,7 @@ def test_without_labels_it_says_so(graph_file: Path, tmp_path: Path) -> None:
         (("--keep", "2"), "keep must be in"),
         (("--goal", "quick"), "goal must be"),
         (("--keep", "0.1", "--save", "a.txt"), "save must be a .npz file"),
+        (("--keep", "0.1", "--save", "no/a.npz"), "no such folder for the output"),
         (("--keep", "0.1", "--plot", "a.txt"), "plot must be a file"),
         (("--shares", "a"), "shares must be"),
     ],

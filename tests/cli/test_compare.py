@@ -171,6 +171,14 @@ def test_a_sealed_graph_is_read_and_a_changed_one_refused(folder: Path) -> None:
     assert re.fullmatch(r"error: g\.npz: .*seal.*\n|error: g\.npz.*\n", wrong.stderr), wrong.stderr
 
 
+def test_a_graph_without_edges_is_refused_before_training(folder: Path) -> None:
+    with np.load(folder / "g.npz") as stored:
+        arrays = {**stored, "edge_index": np.zeros((2, 0), np.int64)}
+    np.savez(folder / "empty.npz", **arrays)
+    result = run("empty.npz", "--methods", "random")
+    assert result.exit_code == 1 and result.stderr == "error: compare needs a graph with edges, got none\n"
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -28,6 +28,9 @@ def test_the_defaults_are_those_of_the_design():
     assert auto == LSP(keep=0.3, hash="auto", weights="auto:labels=true", seed=4)
     assert LSP.auto(keep=0.3, labels=False) == LSP(keep=0.3, hash="auto", weights="auto")
     assert auto.weights == AutoWeight(labels=True)
+    for name in ("hash", "weights"):
+        with pytest.raises(OptionError, match=f"LSP.auto chooses hash and weights by itself, got {name}: use LSP"):
+            LSP.auto(keep=0.3, **{name: "identity"})
 
 
 def test_fit_returns_another_object_with_the_same_masks():

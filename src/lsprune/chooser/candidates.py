@@ -69,6 +69,8 @@ def own_candidates(candidates: Mapping[str, Any]) -> tuple[Candidate, ...]:
     Args:
         candidates: pruners by name; their budget does not matter.
     """
+    if not isinstance(candidates, Mapping):
+        raise OptionError(f"candidates must be pruners by name, as {{'mine': pruner}}, got {shown(candidates)}")
     for name, pruner in candidates.items():
         budgeted = isinstance(pruner, Pruner) and hasattr(pruner, "keep")
         if not isinstance(name, str) or not budgeted or hasattr(pruner, "options"):

@@ -12,7 +12,7 @@ from lsprune.checks import check_number, check_seed
 from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
-from lsprune.chooser.known_labels import KnownLabels, known_labels
+from lsprune.chooser.known_labels import MIN_JUDGED, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
@@ -57,7 +57,7 @@ def choose(
         seconds: begin no further trial after this time.
         resume: a file that trials are written to, and read from if it is there.
         progress: called with (trials done, all trials, name of the next).
-        threads: of kernels and of BLAS; default LSPRUNE_THREADS, else all cores.
+        threads: of kernels; default LSPRUNE_THREADS, else all cores. BLAS has one.
 
     >>> import numpy as np
     >>> from lsprune import Graph
@@ -75,11 +75,19 @@ def choose(
     labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
     options = CANDIDATES if candidates is None else own_candidates(candidates)
     if labels is None or graph.x_target is None:
-        return _without_labels(data, graph, labels, aim, seed, threads, start)
+        missing = "there are no node attributes to judge candidates by"
+        if labels is None and states_labels(data, graph, y):
+            missing = (
+                f"candidates are judged on at least {MIN_JUDGED} nodes or graphs with a label, which must not be among "
+                "those trained on, and there are fewer"
+            )
+        elif labels is None:
+            missing = "there are no labels to judge candidates by"
+        return _without_labels(data, graph, missing, aim, seed, threads, start)
     trials = Trials(graph, labels, seed, threads)
     file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
     plan = plan_trials(options, graph, labels, aim.shares)
-    with thread_pool.blas(thread_pool.count(threads)):
+    with thread_pool.blas(1):  # two on a busy machine take 100 times as long
         results, finished = run_trials(trials, plan, file, seconds, start, progress)
         return _pick(trials, options, aim, results, finished, start)
 
@@ -103,15 +111,14 @@ def _warn_small(graph: Graph, share: float) -> None:
 
 
 def _without_labels(
-    data: Any, graph: Graph, labels: KnownLabels | None, aim: Goal, seed: int, threads: int | None, start: float
+    data: Any, graph: Graph, missing: str, aim: Goal, seed: int, threads: int | None, start: float
 ) -> Choice:
     """Return what is recommended where candidates cannot be judged."""
-    missing = "labels" if labels is None else "node attributes"
     keep = aim.shares[-1]
     bare = graph.x_target is None and graph.edge_attr is None
     pruner: Pruner = LSP(keep=keep, hash="identity", seed=seed) if bare else LSP.auto(keep=keep, seed=seed)
     name = "identity" if bare else "LSP.auto"
-    reason = f"{name} at {keep:.3g} of the edges: there are no {missing} to judge candidates by."
+    reason = f"{name} at {keep:.3g} of the edges: {missing}."
     if aim.lossless:
         reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
     fitted = pruner if bare else pruner.fit(data, threads=threads)

@@ -98,6 +98,11 @@ def known_labels(data: Any, graph: Graph, given: dict[str, Any], seed: int) -> K
     return KnownLabels(level, kind, items, targets, places, rounds, seen if judged is None else seen & ~judged)
 
 
+def states_labels(data: Any, graph: Graph, y: Any) -> bool:
+    """Return whether there are labels at all, usable or not."""
+    return y is not None or graph.y is not None or _of(data, "y") is not None
+
+
 def _of(data: Any, name: str) -> Any:
     """Return an entry of a PyG object, or those of a list of objects one after the other; None if there is none."""
     if isinstance(data, Sequence) and data and all(getattr(one, name, None) is not None for one in data):

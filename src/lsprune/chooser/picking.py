@@ -50,6 +50,9 @@ def reason_for(name: str, share: float, results: Results, metric: str) -> str:
         f"{name} at {100 * share:.3g} % of the edges: {metric} of the probe {chosen:.3f}, k random neighbours "
         f"{scores[BASELINE, share]:.3f}, all edges {scores[ALL_EDGES, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
     )
+    others = [score for (other, keep), score in scores.items() if keep == share and other not in (ALL_EDGES, name)]
+    if any(score > chosen for score in others):
+        text += f" Candidates that score higher are not clearly better (by {SWITCH:g} standard errors)."
     mean, error = paired_gain(results[ALL_EDGES, 1.0][0].hits, results[NO_EDGES, 0.0][0].hits)
     if mean <= CLEAR * error:
         text += " Edges do not clearly help the probe here: try a model without them first."

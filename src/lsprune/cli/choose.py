@@ -56,10 +56,13 @@ def choose_command(
     """
     with errors():
         from lsprune.chooser.choosing import SECONDS, choose
+        from lsprune.files.edge_list import check_output
         from lsprune.lab.user_graph import read_user_graph
 
         if save is not None and save.suffix.lower() != ".npz":
             raise OptionError(f"save must be a .npz file, got {save}")
+        if save is not None:
+            check_output(save, graph)
         if plot is not None:
             from lsprune.lab.survey_plot import check_plot
 

@@ -14,6 +14,7 @@ from lsprune.cli.console import Json, Report, errors, framed, show, tell, trials
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
 from lsprune.cli.user_graph_options import GraphFile, LabelOptions, Shares, UserGraphOptions, parse_shares
+from lsprune.errors import GraphError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -98,6 +99,7 @@ def compare_command(
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
         files = description.files(graph, labels)
         data = user_graph_dataset(files).train  # errors in the files are raised before the first run
+        _check_edges(data.num_edges)
         compared = split_methods(methods) if methods else _finalists(data, parsed_shares, finalists, out / files.name)
         study = user_graph_study(files, methods=compared, shares=parsed_shares, **training.keywords())
         results = Results(out / f"{study.name}.jsonl")
@@ -117,6 +119,11 @@ def compare_command(
             show(summary, False, lambda: compared_table(study.title, table_rows, summary["metric"]))
         for line in _lines(summary, can_write_page):
             tell(line)
+
+
+def _check_edges(edges: int) -> None:
+    if not edges:
+        raise GraphError("compare needs a graph with edges, got none")
 
 
 def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequence[Any]:

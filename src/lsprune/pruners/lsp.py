@@ -108,6 +108,8 @@ class LSP(LocalPruner):
         >>> LSP.auto(keep=0.3)
         LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0, labels=True))
         """
+        if given := {"hash", "weights"} & rules.keys():
+            raise OptionError(f"LSP.auto chooses hash and weights by itself, got {sorted(given)[0]}: use LSP instead")
         return cls(k=k, keep=keep, budget=budget, hash="auto", weights=AutoWeight(labels=labels), **rules)
 
     @classmethod

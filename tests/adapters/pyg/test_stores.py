@@ -15,8 +15,9 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import Data
 from torch_geometric.transforms import ToSparseTensor
 
+from lsprune import LocalRandom, prune
 from lsprune.adapters.pyg.stores import read_on_device, with_labels
-from lsprune.errors import GraphError, NoGpuPath
+from lsprune.errors import EdgeEntryWarning, GraphError, NoGpuPath
 
 
 def test_names_tell_what_belongs_to_the_edges():
@@ -234,3 +235,15 @@ def test_labels_are_read_where_they_have_a_row_for_each_node():
     assert there.y is given.y  # it stays on its device until it is needed
     for y in (torch.arange(4), torch.tensor(3), "label", torch.eye(5).to_sparse()):
         assert with_labels(graph_of(data(y=y)), data(y=y)._store).y is None
+
+
+def test_entries_with_a_row_for_each_edge_that_stay_whole_are_told():
+    graph = Data(x=torch.zeros(4, 1), edge_index=torch.tensor([[0, 1, 2, 3, 0], [1, 2, 3, 0, 2]]), msg=torch.arange(5))
+    with pytest.warns(EdgeEntryWarning, match="not pruned, .*: 'msg', with a row for each edge; .* edge_msg"):
+        pruned = prune(graph, LocalRandom(k=1))
+    assert pruned.msg.shape == (5,) and pruned.num_edges == 4
+    graph.edge_msg = graph.msg
+    del graph["msg"]
+    assert prune(graph, LocalRandom(k=1)).edge_msg.shape == (4,)
+    graph.x = graph.y = torch.zeros(5, 1)  # as many nodes as edges: it is not known what has a row for each edge
+    prune(graph, LocalRandom(k=1))

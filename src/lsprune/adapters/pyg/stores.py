@@ -44,7 +44,7 @@ from lsprune.adapters.pyg.tensors import (
     view,
 )
 from lsprune.checks import count_of
-from lsprune.errors import GraphError, NoGpuPath
+from lsprune.errors import EdgeEntryWarning, GraphError, NoGpuPath, warn
 from lsprune.graph import UNUSABLE_MASK, Graph
 
 Store = Any  # a BaseStorage of PyG: GlobalStorage (Data) or EdgeStorage (a relation of HeteroData)
@@ -241,6 +241,29 @@ def keep_edges(
         store[name] = value
     if edge_count(store) < mask.shape[0]:
         mark_pruned(store)
+        _warn_whole(store, mask.shape[0])
+
+
+def _warn_whole(store: Store, edges: int) -> None:
+    """Warn of entries of a `Data` that have a row for each of so many edges and stayed whole."""
+    if isinstance(store, EdgeStorage) and not isinstance(store, NodeStorage):
+        return
+    left = [key for key in store if _looks_like_edges(store, key, edges)]
+    if left and _nodes(store) != edges:
+        names = ", ".join(map(repr, left))
+        warn(
+            f"not pruned, because no name says that it is about edges: {names}, with a row for each edge; a name that "
+            f"begins with edge_ does, for example edge_{left[0]}",
+            EdgeEntryWarning,
+        )
+
+
+def _looks_like_edges(store: Store, key: str, edges: int) -> bool:
+    """Return whether an entry that is not about edges by its name has so many rows."""
+    if is_edge_level(store, key) or key in _CONNECTIVITY or "index" in key or is_link_label(store, key):
+        return False
+    value = store[key]
+    return isinstance(value, (Tensor, np.ndarray)) and value.ndim > 0 and value.shape[0] == edges
 
 
 def keep_entry(key: str, value: Any, mask: Mask, dim: int = 0) -> Any:
