@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from lsprune.lab.reporting.statistics import lossless_share, paired_difference
@@ -27,7 +27,7 @@ EDGES_MATTER, HALF_POINT = 0.02, 0.005
 BASELINE, ALL, NONE = "local-random", "unpruned", "no-edges"
 RANDOM, CHOOSE = "random", "choose"
 
-MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT"}
+MODELS = {"node-sage-skip": "SAGE", "node-gat-skip": "GAT", "ppi-gat": "GAT"}  # PPI has a GAT of its own
 TABLE = ("choose", "lsp-auto", "jaccard")
 
 Cells = dict[tuple[str, float | None], dict[int, float]]  # test metric by method, share and seed
@@ -38,7 +38,7 @@ def figures(lines: list[Mapping[str, Any]]) -> list[str]:
     cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
     for line in lines:
         run = line["run"]
-        place = run["model"], run["dataset"]
+        place = MODELS.get(run["model"], run["model"]), run["dataset"]
         cells[place][run["method"], run["keep"]][run["seed"]] = line["test"]
     out = []
     for model in sorted({model for model, _ in cells}):
@@ -71,9 +71,8 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
             behind["the best method"].append(max(means.values()) - means["choose"])
         out.append(row + ("" if counts else "  (does not count)"))
     for method, values in gains.items():
-        out.append(
-            f"   mean over {len(values)} graphs that count, {method}: {fmean(values):+.2f}, worst {min(values):+.1f}"
-        )
+        mean = f"mean over {len(values)} graphs that count, {method}: {fmean(values):+.2f}"
+        out.append(f"   {mean}, median {median(values):+.2f}, worst {min(values):+.1f}")
     for name, losses in behind.items():
         if losses:
             near = sum(loss <= HALF_POINT for loss in losses)
@@ -114,11 +113,12 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
     cells: dict[tuple[str, str], Cells] = defaultdict(lambda: defaultdict(dict))
     for line in lines:
         run = line["run"]
-        cells[run["dataset"], run["model"]][run["method"], run["keep"]][run["seed"]] = line["test"]
+        model = MODELS.get(run["model"], run["model"])
+        cells[run["dataset"], model][run["method"], run["keep"]][run["seed"]] = line["test"]
     rows = []
     for (dataset, model), runs in cells.items():
         base, whole, none = runs.get((BASELINE, share)), runs.get((ALL, None)), runs.get((NONE, None))
-        if model not in MODELS or not base or not whole or not none or ("choose", share) not in runs:
+        if not base or not whole or not none or ("choose", share) not in runs:
             continue
         levels = [fmean(values.values()) for values in (whole, none, base)]
         counts = levels[0] - levels[1] >= EDGES_MATTER and share * MEAN_DEGREES[dataset] >= 1
@@ -127,7 +127,7 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
         texts = [text.replace("-", "\N{MINUS SIGN}") for text in texts]
         numbers = [f"{level:.3f}" for level in levels]
         name = f"{dataset} (does not count)" if not counts else dataset
-        rows.append((not counts, dataset, model, [name, MODELS[model], *numbers, *texts]))
+        rows.append((not counts, dataset, model, [name, model, *numbers, *texts]))
     head = ["graph", "model", "all edges", "none", "k random", "`choose`", "`LSP.auto`", "Jaccard"]
     body = [row for *_, row in sorted(rows)]
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]

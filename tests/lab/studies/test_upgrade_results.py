@@ -26,7 +26,7 @@ from lsprune.lab.studies.upgrade_results import (
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
 FILES = sorted(path for path in RESULTS.glob("*.jsonl") if path.stem not in MEASURED_APART)
-LINES = 9227
+LINES = 9482
 # Runs with options that a study file does not have: the number of lines, and the study that has them.
 OTHER_RUNS = {"qm9": (7, lambda: study_files.read("qm9").only(epochs=8))}  # `study run qm9 --epochs 8`
 
@@ -217,6 +217,12 @@ COMMITTED = {
 }
 
 
+def dropped(run: Run) -> bool:
+    """Whether lines of such runs were removed, since `choose` selects another pruner for two classes now."""
+    where = run.study, run.method, run.dataset, run.model, run.keep
+    return where == ("choose", "choose", "tolokers", "node-gat-skip", 0.25)
+
+
 def test_committed_results_are_complete_and_have_the_keys_of_their_runs():
     assert {path.stem for path in FILES} == set(COMMITTED)
     for path in FILES:
@@ -225,4 +231,5 @@ def test_committed_results_are_complete_and_have_the_keys_of_their_runs():
         assert all(Run(**record["run"]).key == record["key"] for record in records(path))
         study = study_files.read(path.stem)
         part, whole = study.only(**options), study.only(epochs=options.get("epochs"), k=options.get("k", ()))
-        assert {run.key for run in part.runs(seeds)} <= keys <= {run.key for run in whole.runs()}, path.stem
+        needed = {run.key for run in part.runs(seeds) if not dropped(run)}
+        assert needed <= keys <= {run.key for run in whole.runs()}, path.stem

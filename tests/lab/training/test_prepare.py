@@ -11,14 +11,17 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 from lab_records import method_fields  # noqa: E402
+from torch_geometric.data import Data  # noqa: E402
 from training_helpers import NODE_RUN, communities, use_datasets  # noqa: E402
 
 from lsprune import LSP, OptionError, SharedBudget  # noqa: E402
 from lsprune.errors import Lacking  # noqa: E402
+from lsprune.lab.datasets import Dataset  # noqa: E402
 from lsprune.lab.datasets.hetero_small import hetero_small  # noqa: E402
 from lsprune.lab.studies.run import Run  # noqa: E402
 from lsprune.lab.training import prepare as module  # noqa: E402
 from lsprune.lab.training.prepare import prepare  # noqa: E402
+from lsprune.weights.recommended import WITH_LABELS  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -100,6 +103,34 @@ def test_all_splits_are_pruned_by_the_pruner_that_is_fitted_on_the_training_grap
         expected = before.keep_edges(fitted.mask(before.to_graph()))
         assert torch.equal(after.values["edge_index"], expected.values["edge_index"])
         assert after.num_edges < before.num_edges
+
+
+def labelled_graphs(seed: int) -> list[Data]:
+    """Graphs of 60 nodes of two kinds, with labels of the nodes."""
+    rng = torch.Generator().manual_seed(seed)
+    labels = torch.randint(2, (2, 60), generator=rng)
+    ends = torch.randint(60, (2, 2, 600), generator=rng)
+    noise = torch.randn(2, 60, 4, generator=rng)
+    return [
+        Data(x=2.0 * kinds[:, None] + some, edge_index=edges, y=kinds)
+        for kinds, edges, some in zip(labels, ends, noise, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("method", ["lsp-auto-labels", "choose"])
+def test_pruners_learn_from_the_labels_of_the_nodes_of_training_graphs(method, monkeypatch):
+    found = []
+    for flipped in (False, True):  # the labels of the other splits, which nothing may look at
+        train, *others = (labelled_graphs(seed) for seed in (0, 1, 2))
+        for graph in (*others[0], *others[1]) if flipped else ():
+            graph.y = 1 - graph.y
+        use_datasets(monkeypatch, several=Dataset("several", "node-classification", train, *others, 4, 2))
+        graphs, record = prepare(
+            dataclasses.replace(NODE_RUN, dataset="several", **method_fields(method), keep=0.2), None
+        )
+        assert record["pruner"]["weights"] == LSP(keep=0.2, weights=WITH_LABELS).to_dict()["weights"]
+        found.append(graphs.test.values["edge_index"])
+    assert torch.equal(*found)
 
 
 def test_missing_features_and_labels_are_named(monkeypatch):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data, InMemoryDataset
@@ -89,12 +91,18 @@ class GraphStore:
             low, high = int(nodes[first]), int(nodes[last])
             yield Data(**slices, ptr=ptr[first : last + 1] - low, num_nodes=high - low, num_graphs=last - first)
 
-    def to_graph(self) -> Graph:
-        """Return all graphs as one `Graph` with `ptr`, for a pruner."""
+    def to_graph(self, *, labels: bool = False) -> Graph:
+        """Return all graphs as one `Graph` with `ptr`, for a pruner.
+
+        Args:
+            labels: with the labels of the nodes, all of them training nodes.
+        """
         nodes = self.node_starts
         edge_index = self.values["edge_index"] + torch.repeat_interleave(nodes[:-1], self.starts["edge_index"].diff())
         x, attr = (self.values[key].numpy() if key in self.values else None for key in ("x", "edge_attr"))
-        return Graph.from_edges(edge_index.numpy(), num_nodes=int(nodes[-1]), x=x, edge_attr=attr, ptr=nodes.numpy())
+        count = int(nodes[-1])
+        known: dict[str, Any] = {"y": self.values["y"].numpy(), "train_mask": np.ones(count, bool)} if labels else {}
+        return Graph.from_edges(edge_index.numpy(), num_nodes=count, x=x, edge_attr=attr, ptr=nodes.numpy(), **known)
 
     def without_self_loops(self) -> GraphStore:
         """Return the same graphs without self-loops."""

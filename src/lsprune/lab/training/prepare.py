@@ -158,6 +158,7 @@ def _prune_by(dataset: Dataset, whole: _Splits, plan: _Plan, executor: str | Non
         fitted = plan.fit(whole[0], executor=executor)
         return (prune(whole[0], fitted, executor=executor),) * 3, fitted
     graphs = [store.to_graph() for store in whole]
-    fitted = plan.fit(graphs[0], categories=dataset.categories, executor=executor)
+    training = whole[0].to_graph(labels=True) if dataset.task == "node-classification" else graphs[0]
+    fitted = plan.fit(training, categories=dataset.categories, executor=executor)
     masks = (fitted.mask(graph, executor=executor) for graph in graphs)
     return tuple(store.keep_edges(mask) for store, mask in zip(whole, masks, strict=True)), fitted
