@@ -8,11 +8,12 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse
 from labelled_graphs import labelled_graph
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lsprune
-from lsprune import LSP, BudgetWarning, Graph, LocalRandom, OptionError, choose
+from lsprune import LSP, BudgetWarning, Graph, GraphError, LocalRandom, OptionError, choose
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.chooser import choosing
 from lsprune.chooser.candidates import BASELINE, CANDIDATES
@@ -177,6 +178,17 @@ def test_labels_that_cannot_judge_are_not_said_to_be_missing():
     assert "at least 20 nodes or graphs with a label" in few.reason and not few.tried
     none = choose(dataclasses.replace(graph, y=None, train_mask=None), keep=0.3)
     assert "there are no labels to judge candidates by" in none.reason
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_attributes_that_are_not_finite_are_refused_at_once(bad, sparse):
+    graph = labelled_graph()
+    x = graph.x.copy()
+    x[3, 2] = bad
+    x = scipy.sparse.csr_array(x) if sparse else x
+    with pytest.raises(GraphError, match="x must be finite"):
+        choose(dataclasses.replace(graph, x_source=x, x_target=x), keep=0.3, seconds=0)
 
 
 def test_own_candidates_are_named():

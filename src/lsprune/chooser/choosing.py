@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from lsprune import adapters
 from lsprune.checks import check_number, check_seed
 from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
@@ -16,7 +18,7 @@ from lsprune.chooser.known_labels import MIN_JUDGED, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
-from lsprune.errors import BudgetWarning, OptionError, warn
+from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
 from lsprune.graph import Graph
 from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import LSP, Pruner
@@ -84,6 +86,7 @@ def choose(
         elif labels is None:
             missing = "there are no labels to judge candidates by"
         return _without_labels(data, graph, missing, aim, seed, threads, start)
+    _check_finite(graph)
     trials = Trials(graph, labels, seed, threads)
     file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
     plan = plan_trials(options, graph, labels, aim.shares)
@@ -98,6 +101,14 @@ def _single_graph(data: Any) -> Graph:
     if len(graphs) != 1 or graph is None or graph.bipartite:
         raise OptionError("choose must be given one kind of nodes and edges; take a relation out of the HeteroData")
     return graph
+
+
+def _check_finite(graph: Graph) -> None:
+    """Raise GraphError for attributes that a probe cannot be trained on."""
+    for name, values in (("x", graph.x_target), ("edge_attr", graph.edge_attr)):
+        numbers = values.data if hasattr(values, "tocsr") else np.empty(0) if values is None else np.asarray(values)
+        if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
+            raise GraphError(f"{name} must be finite, got NaN or infinite entries")
 
 
 def _warn_small(graph: Graph, share: float) -> None:
