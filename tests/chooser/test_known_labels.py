@@ -65,6 +65,16 @@ def test_two_classes_are_judged_by_the_roc_auc_and_more_by_accuracy():
     assert dataclasses.replace(one, judged=one.judged[one.targets[one.judged, 1] == 1]).metric == "accuracy"
 
 
+@pytest.mark.parametrize("name", ["train_mask", "val_mask"])
+def test_a_mask_on_some_graphs_of_a_list_alone_is_refused(name):
+    graph = labelled_graph()
+    train, val = masks(graph.num_nodes)
+    parts = [SimpleNamespace(y=graph.y, train_mask=train, val_mask=val) for _ in range(3)]
+    delattr(parts[1], name)
+    with pytest.raises(GraphError, match=f"{name} must be on every graph of the list or on none, got 2 of 3"):
+        known_labels(parts, Graph.concat([graph] * 3), NOTHING, 0)
+
+
 def test_a_validation_mask_needs_a_training_mask():
     graph = labelled_graph(train_mask=None)
     with pytest.raises(GraphError, match="val_mask needs train_mask"):

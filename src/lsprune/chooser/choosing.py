@@ -77,20 +77,13 @@ def choose(
     labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
     options = CANDIDATES if candidates is None else own_candidates(candidates)
     if labels is None or graph.x_target is None:
-        missing = "there are no node attributes to judge candidates by"
-        if labels is None and states_labels(data, graph, y):
-            missing = (
-                f"candidates are judged on at least {MIN_JUDGED} nodes or graphs with a label, which must not be among "
-                "those trained on, and there are fewer"
-            )
-        elif labels is None:
-            missing = "there are no labels to judge candidates by"
+        missing = _what_is_missing(labels is None, states_labels(data, graph, y))
         return _without_labels(data, graph, missing, aim, seed, threads, start)
     _check_finite(graph)
     trials = Trials(graph, labels, seed, threads)
     file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
     plan = plan_trials(options, graph, labels, aim.shares)
-    with thread_pool.blas(1):  # two on a busy machine take 100 times as long
+    with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
         results, finished = run_trials(trials, plan, file, seconds, start, progress)
         return _pick(trials, options, aim, results, finished, start)
 
@@ -101,6 +94,18 @@ def _single_graph(data: Any) -> Graph:
     if len(graphs) != 1 or graph is None or graph.bipartite:
         raise OptionError("choose must be given one kind of nodes and edges; take a relation out of the HeteroData")
     return graph
+
+
+def _what_is_missing(no_usable_labels: bool, some_labels: bool) -> str:
+    """Say why candidates cannot be judged."""
+    if not no_usable_labels:
+        return "there are no node attributes to judge candidates by"
+    if not some_labels:
+        return "there are no labels to judge candidates by"
+    return (
+        f"candidates are judged on at least {MIN_JUDGED} nodes or graphs with a label, which must not be among those "
+        "trained on, and there are fewer"
+    )
 
 
 def _check_finite(graph: Graph) -> None:

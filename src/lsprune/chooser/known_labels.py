@@ -104,7 +104,14 @@ def states_labels(data: Any, graph: Graph, y: Any) -> bool:
 
 
 def _of(data: Any, name: str) -> Any:
-    """Return an entry of a PyG object, or those of a list of objects one after the other; None if there is none."""
+    """Return an entry of a PyG object, or those of a list of objects one after the other; None if there is none.
+
+    Raise GraphError if only some graphs of a list have a mask: without it, all their labels would be looked at.
+    """
+    if name != "y" and isinstance(data, Sequence):
+        there = sum(getattr(one, name, None) is not None for one in data)
+        if 0 < there < len(data):
+            raise GraphError(f"{name} must be on every graph of the list or on none, got {there} of {len(data)}")
     if isinstance(data, Sequence) and data and all(getattr(one, name, None) is not None for one in data):
         rows = [np.asarray(on_host(getattr(one, name))) for one in data]
         return np.concatenate([row.reshape(1) if row.ndim == 0 else row for row in rows])
