@@ -114,3 +114,15 @@ def test_many_datasets_are_counted_and_not_listed(tmp_path):
     save(records, tmp_path / "compare.jsonl")
     text = make_pages(tmp_path).texts["results.md"]
     assert "**Not on 9 of them (" in text and "d3 (" not in text
+
+
+def test_lossless_shares_stand_beside_those_of_the_baseline_that_matters(results):
+    text = section(make_pages(results).texts["results.md"], "How few edges are enough?")
+    assert re.search(
+        r"of the edges that random pruning needs\*\* to lose nothing.* k random neighbours need \d\.\d\d\.", text
+    )
+    without = comparison(dataset="cora", methods=[name for name in METHODS if name != "local-random"], test=score)
+    save(without, results / "compare.jsonl")
+    assert "k random neighbours need" not in section(
+        make_pages(results).texts["results.md"], "How few edges are enough?"
+    )

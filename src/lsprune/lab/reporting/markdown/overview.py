@@ -142,15 +142,15 @@ class Overview:
         known = {comparison: ratio for comparison, ratio in ratios.items() if ratio is not None}
         if known:
             fewest = min(known, key=lambda comparison: known[comparison])
-            local = [
-                ratio for one in known if (ratio := one.lossless_ratio(one.in_role(LOCAL_RANDOM) or "")) is not None
-            ]
-            beside = f" k random neighbours need {fmean(local):.2f}." if len(local) == len(known) else ""
+            baseline = [comparison.lossless_ratio(comparison.in_role(LOCAL_RANDOM) or "") for comparison in known]
+            ratios_of_baseline = [ratio for ratio in baseline if ratio is not None]
+            complete = len(ratios_of_baseline) == len(known)
+            remark = f" k random neighbours need {fmean(ratios_of_baseline):.2f}." if complete else ""
             yield (
                 f"**The LSP that validation chooses needs {fmean(known.values()):.2f} of the edges that random pruning "
                 f"needs** to lose nothing, on average over {len(known)} datasets. From {min(known.values()):.2f} on "
                 f"{escape(fewest.name)} to {max(known.values()):.2f} "
-                f"([all methods](comparison.md#lossless-shares)).{beside}"
+                f"([all methods](comparison.md#lossless-shares)).{remark}"
             )
             path = f"results/{anchor_of(fewest)}.svg"
             if path in self.drawn:
