@@ -84,7 +84,7 @@ def test_single_graphs(name, local):
     dataset = local(name, folder)
     graph = dataset.train
     assert dataset.single and dataset.val is graph and dataset.test is graph
-    assert (dataset.name, dataset.task, dataset.missing, dataset.targets) == (name, "node-classification", (), ())
+    assert (dataset.name, dataset.task, dataset.missing, dataset.targets) == (name, "node-classification", (), {})
     assert (graph.num_nodes, graph.num_edges) == (nodes, edges)
     assert dataset.num_features == features == graph.x.shape[1]
     assert dataset.num_classes == classes == len(graph.y.unique())
@@ -251,7 +251,9 @@ def test_qm9(local):
     assert dataset.train._data.num_nodes == 2_359_210
     assert dataset.train._data.edge_index.shape == (2, 4_883_516)
     assert dataset.train._data.y.shape == (130_831, 19)
-    assert dataset.targets == ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "U0", "U", "H", "G", "Cv")
+    names = ("mu", "alpha", "homo", "lumo", "gap", "r2", "zpve", "U0", "U", "H", "G", "Cv")
+    assert tuple(dataset.targets) == names
+    assert [dataset.targets[name] for name in names if name not in ("U0", "U", "H", "G")] == [*range(7), 11]
     assert (dataset.task, dataset.num_features, dataset.num_classes, dataset.missing) == ("graph-regression", 1, 12, ())
     again = local("qm9", "QM9")
     assert np.array_equal(every, np.concatenate([part.indices() for part in (again.train, again.val, again.test)]))
@@ -270,6 +272,15 @@ def test_qm9_molecules_are_those_of_the_readme(local):
         assert np.array_equal(graph.x[:, 0], graph.z) and graph.num_nodes == q["num_atoms"][i]
         assert np.array_equal(graph.pos, q["pos"][atoms[i] : atoms[i + 1]])
         assert np.array_equal(graph.y, q["y"][i : i + 1]) and graph.idx.item() == q["idx"][i]
+
+
+def test_energies_of_qm9_are_those_of_atomisation(local):
+    dataset = local("qm9", "QM9")
+    y = dataset.train._data.y.double()
+    for name, total in (("U0", 7), ("U", 8), ("H", 9), ("G", 10)):
+        energy = y[:, dataset.targets[name]]
+        assert -130 < energy.min() and energy.max() < -5  # eV; totals are -20,000 to -1,000
+        assert (energy - y[:, total]).std() > 100  # the energies of the single atoms, which it does not contain
 
 
 def test_qm9_batches_and_prunes_like_a_dataset_of_pyg(local):

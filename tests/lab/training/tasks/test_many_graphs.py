@@ -58,7 +58,7 @@ def test_values_are_learned_in_their_own_units(monkeypatch):
     graphs = synthetic_graphs()
     for part in (graphs.train, graphs.val, graphs.test):
         part._data.y = torch.stack([torch.zeros(80), -11000 + 20.0 * (torch.arange(80) % 2)], dim=1)
-    energies = dataclasses.replace(graphs, task="graph-regression", targets=("nothing", "energy"), num_classes=2)
+    energies = dataclasses.replace(graphs, task="graph-regression", targets={"nothing": 0, "energy": 1}, num_classes=2)
     use_datasets(monkeypatch, graphs=energies)
     run = dataclasses.replace(GRAPH_RUN, model="synthetic-gat", target="energy", epochs=12, lr=0.003)
     record = train(run)

@@ -35,7 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 
 @pytest.fixture(autouse=True)
 def datasets(monkeypatch):
-    regression = dataclasses.replace(synthetic_graphs(), task="graph-regression", targets=("label",))
+    regression = dataclasses.replace(synthetic_graphs(), task="graph-regression", targets={"label": 0})
     use_datasets(monkeypatch, labels=multi_label_graphs(), values=regression, papers=hetero_small())
 
 

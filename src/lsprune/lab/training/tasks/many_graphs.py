@@ -117,10 +117,10 @@ class GraphRegression(ManyGraphsTask):
 
     def __init__(self, run: Run, graphs: RunGraphs, device: torch.device, model: torch.nn.Module) -> None:
         super().__init__(run, graphs, device, model)
-        names = graphs.dataset.targets
-        if run.target is not None and run.target not in names:
-            raise OptionError(f"target must be one of {', '.join(names)}, got {run.target!r}")
-        self.column = None if run.target is None else names.index(run.target)
+        columns = graphs.dataset.targets
+        if run.target is not None and run.target not in columns:
+            raise OptionError(f"target must be one of {', '.join(columns)}, got {run.target!r}")
+        self.column = None if run.target is None else columns[run.target]
         targets = self._targets(graphs.train.values["y"]).double()
         self.mean, self.std = float(targets.mean()), max(float(targets.std(correction=0)), 1e-12)
 
