@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from labelled_graphs import labelled_graph
 
-from lsprune import Graph, LocalRandom, LspruneError, OptionError
-from lsprune.chooser.candidates import BASELINE, CANDIDATES, Candidate, own_candidates
+from lsprune import LSP, Graph, LocalRandom, LspruneError, OptionError
+from lsprune.chooser.candidates import BASELINE, CANDIDATES, Candidate, own_candidates, recommended_first
+from lsprune.chooser.known_labels import known_labels
 
 
 def test_the_baseline_is_first_and_names_are_different():
@@ -49,3 +52,26 @@ def test_a_product_with_labels_needs_them():
     needs = {candidate.name for candidate in CANDIDATES if candidate.needs_labels}
     assert needs == {name for name in (candidate.name for candidate in CANDIDATES) if "labels" in name}
     assert not Candidate("k", LocalRandom(k=1)).needs_labels
+
+
+def test_the_recommended_candidate_is_what_auto_uses():
+    graph = labelled_graph(nodes=300)
+    mixed = dataclasses.replace(graph, y=np.random.default_rng(0).permutation(graph.y))
+    for one, name in ((graph, "labels x jaccard x degree"), (mixed, "jaccard x similarity")):
+        known = known_labels(one, one, {"y": None, "train_mask": None, "val_mask": None}, 0)
+        ordered = recommended_first(one, known)
+        assert sorted(ordered, key=CANDIDATES.index) == list(CANDIDATES)
+        assert [ordered[0].name, ordered[1].name] == [BASELINE, name]
+        learned = dataclasses.replace(one, train_mask=known.training)
+        assert LSP.auto(keep=0.2).fit(learned).options.weights == ordered[1].pruner.weights
+
+
+def test_validation_labels_do_not_decide_what_is_recommended():
+    graph = labelled_graph(nodes=600)
+    train, noise = np.arange(600) < 300, np.random.default_rng(0).permutation(graph.y)
+    for y, name in (
+        (np.where(train, graph.y, noise), "labels x jaccard x degree"),
+        (np.where(train, noise, graph.y), "jaccard x similarity"),
+    ):
+        known = known_labels(graph, graph, {"y": y, "train_mask": train, "val_mask": ~train}, 0)
+        assert recommended_first(graph, known)[1].name == name

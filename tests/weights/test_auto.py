@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import nullcontext
 
 import numpy as np
@@ -65,6 +66,15 @@ def test_of_many_graphs_and_of_edges_with_attributes_they_must_be_as_stable_as_a
     for overlap, weights in ((0.01, None), (1.0, WITHOUT_LABELS)):
         monkeypatch.setattr(calibration, "_similarity_overlap", lambda *_, overlap=overlap: overlap)
         assert LSP.auto(keep=0.3).fit(graph).options.weights == weights
+
+
+@pytest.mark.parametrize("keep", [0.1, 0.7])
+def test_labels_are_not_used_where_those_of_neighbours_are_independent(keep):
+    graph = labelled_graph(noise=0.6)
+    mixed = dataclasses.replace(graph, y=np.random.default_rng(0).permutation(graph.y))
+    assert LSP.auto(keep=keep).fit(mixed) == LSP.auto(keep=keep, labels=False).fit(graph)
+    few = dataclasses.replace(mixed, train_mask=np.arange(graph.num_nodes) < 20)  # hardly any of them are neighbours
+    assert LSP.auto(keep=keep).fit(few).options.weights == WITH_LABELS
 
 
 @pytest.mark.parametrize("keep", [0.1, 0.7])

@@ -10,10 +10,12 @@ from typing import Any
 from lsprune.baselines import LocalRandom
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.checks import shown
+from lsprune.chooser.known_labels import KnownLabels
 from lsprune.errors import OptionError
 from lsprune.graph import Graph
 from lsprune.pruners import LSP, Pruner
 from lsprune.weights import Degree, Jaccard, Labels, Similarity, Weight
+from lsprune.weights.assortativity import MIN_ASSORTATIVITY, assortativity
 from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS
 
 BASELINE = "k random neighbours"  # what others are compared with
@@ -61,6 +63,16 @@ CANDIDATES: tuple[Candidate, ...] = (
     Candidate("projection", LSP(keep=0.5)),
     Candidate("codebook", LSP(keep=0.5, hash="codebook")),
 )
+
+
+def recommended_first(graph: Graph, labels: KnownLabels) -> tuple[Candidate, ...]:
+    """Return all candidates, the one that `LSP.auto` uses on this graph right after the baseline."""
+    baseline, with_labels, without_labels, *others = CANDIDATES
+    learned = labels.training[labels.items]
+    known = assortativity(*graph.ends(), graph.num_nodes, labels.items[learned], labels.targets[learned])
+    if known is None or known >= MIN_ASSORTATIVITY:
+        return CANDIDATES
+    return (baseline, without_labels, with_labels, *others)
 
 
 def own_candidates(candidates: Mapping[str, Any]) -> tuple[Candidate, ...]:

@@ -11,10 +11,10 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.checks import check_number, check_seed
-from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
+from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates, recommended_first
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
-from lsprune.chooser.known_labels import MIN_JUDGED, known_labels, states_labels
+from lsprune.chooser.known_labels import MIN_JUDGED, KnownLabels, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
@@ -74,18 +74,23 @@ def choose(
     graph = _single_graph(data)
     for share in aim.shares:
         _warn_small(graph, share)
+    own = None if candidates is None else own_candidates(candidates)
     labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
-    options = CANDIDATES if candidates is None else own_candidates(candidates)
     if labels is None or graph.x_target is None:
         missing = _what_is_missing(labels is None, states_labels(data, graph, y))
         return _without_labels(data, graph, missing, aim, seed, threads, start)
     _check_finite(graph)
+    options = _candidates(graph, labels) if own is None else own
     trials = Trials(graph, labels, seed, threads)
     file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
     plan = plan_trials(options, graph, labels, aim.shares)
     with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
         results, finished = run_trials(trials, plan, file, seconds, start, progress)
         return _pick(trials, options, aim, results, finished, start)
+
+
+def _candidates(graph: Graph, labels: KnownLabels) -> tuple[Candidate, ...]:
+    return recommended_first(graph, labels) if labels.level == "nodes" else CANDIDATES
 
 
 def _single_graph(data: Any) -> Graph:

@@ -4,12 +4,13 @@ The hash: some owners choose twice, the second time with noise on every attribut
 only the attributes tell which edge is which. The candidate wins whose two selections overlap most: first a few families
 on all parts, then all options on the best parts. Weights and the tie rule are left out of it.
 
-The weights: with labels of training nodes (`y` and `train_mask`), the recommended product with labels. Without them,
+The weights: with labels of training nodes (`y` and `train_mask`), the recommended product with labels, unless
+neighbours have independent labels: then it does not help to know whether both ends have the same one. Without labels,
 owners that keep few of their edges prefer similar neighbours. When many edges are kept, a random sample of the
-neighbours is more informative than the most similar ones. Of several graphs, of edges with attributes, and with a hash
-that is given, similar neighbours are preferred only if noise changes who is similar no more than it changes what the
-best candidate keeps. Where the hash is to be chosen too, the recommended product alone decides: each owner keeps the
-edges of largest weight.
+neighbours is more informative than the most similar ones. Of several graphs, of edges with attributes, and with a
+hash that is given, similar neighbours are preferred only if noise changes who is similar no more than it changes what
+the best candidate keeps. Where the hash is to be chosen too, the recommended product alone decides: each owner keeps
+the edges of largest weight.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from lsprune.pruners.calibration_graphs import (
 from lsprune.pruners.fitted import FittedLSP
 from lsprune.selection.owners import group
 from lsprune.weights import Similarity, Weight
+from lsprune.weights.assortativity import labels_are_assortative
 from lsprune.weights.labels import training_labels
 from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS, scaled
 from lsprune.weights.surroundings import comparable, count_surrounding_edges, ends_of, noisy_cosines
@@ -172,8 +174,8 @@ def _most_stable(options: LSP, scored: list[Scored]) -> LSP:
 
 
 def _by_labels(options: LSP, weight: Weight, graph: Graph) -> LSP | None:
-    """Return the pruner with weights that learn from labels; None if there are none to learn from."""
-    if not getattr(weight, "labels", False) or not has_labels(graph):
+    """Return the pruner with weights that learn from labels; None if there are none that help."""
+    if not getattr(weight, "labels", False) or not has_labels(graph) or not labels_are_assortative(graph):
         return None
     return _weighted(options, WITH_LABELS, scaled(WITH_LABELS, weight.power))
 

@@ -22,8 +22,8 @@ FIT_BYTES = 1 << 28  # memory to compare the surroundings of sampled edges with 
 class AutoWeight(Weight):
     """A stand-in that `fit` replaces by the recommended weights, or by none.
 
-    - With `labels`, if training nodes have some (`y` and `train_mask`):
-      `Labels(power=2) * Jaccard() * Degree(power=0.5)`.
+    - With `labels`, if training nodes have some (`y` and `train_mask`) and those of neighbours are similar
+      (assortativity 0.05 or more): `Labels(power=2) * Jaccard() * Degree(power=0.5)`.
     - Otherwise: similar neighbours are preferred if less than a third of the edges is kept, and if noise on the
       attributes hardly changes which neighbours are similar: `Jaccard() * Similarity(power=0.5)` with `hash="auto"`,
       else `Similarity()`.

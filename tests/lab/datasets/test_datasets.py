@@ -279,7 +279,7 @@ def test_energies_of_qm9_are_those_of_atomisation(local):
     y = dataset.train._data.y.double()
     for name, total in (("U0", 7), ("U", 8), ("H", 9), ("G", 10)):
         energy = y[:, dataset.targets[name]]
-        assert -130 < energy.min() and energy.max() < -5  # eV; totals are -20,000 to -1,000
+        assert energy.min() > -130 and energy.max() < -5  # eV; totals are -20,000 to -1,000
         assert (energy - y[:, total]).std() > 100  # the energies of the single atoms, which it does not contain
 
 

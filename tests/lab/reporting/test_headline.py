@@ -1,4 +1,4 @@
-"""The first picture is drawn from the newest study that has enough runs on all three graphs."""
+"""The first picture is drawn as soon as there are enough runs of one model on all three graphs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from lsprune.lab.reporting.headline import GRAPHS, SOURCES, find_headline
 
 ROOT = Path(__file__).parents[3]
 BASELINES = ("unpruned", "no-edges", "random", "local-random")
-OLD_MODELS = {"computers": "node-gat", "github": "github-gat", "cora": "planetoid-gat"}
 
 
 def with_model(records, model):
@@ -23,15 +22,7 @@ def with_model(records, model):
     return records
 
 
-def older():
-    """Runs of the older comparison on all graphs."""
-    runs = [
-        with_model(comparison(dataset=name, methods=(*BASELINES, "lsp-jaccard")), OLD_MODELS[name]) for name in GRAPHS
-    ]
-    return sum(runs, [])
-
-
-def newer(model="node-gat-skip", graphs=tuple(GRAPHS), shares=(0.1, 0.25), seeds=2, ours="lsp-auto-labels"):
+def runs_of(model="node-gat-skip", graphs=tuple(GRAPHS), shares=(0.1, 0.25), seeds=2, ours="lsp-auto-labels"):
     """Runs of the study `choose`."""
     runs = [
         comparison(dataset=name, study="choose", methods=(*BASELINES, ours), shares=shares, seeds=seeds)
@@ -49,8 +40,8 @@ def headline(tmp_path):
     return make
 
 
-def test_the_newer_study_is_drawn_as_soon_as_it_has_enough_runs(headline):
-    found = headline(older(), newer())
+def test_what_is_drawn(headline):
+    found = headline(runs_of())
     assert (found.source.study, found.source.method) == ("choose", "lsp-auto-labels")
     assert (found.shares, found.runs) == ((0.1, 0.25), "2")
     assert [one.dataset for one in found.comparisons] == list(GRAPHS)
@@ -63,42 +54,38 @@ def test_the_newer_study_is_drawn_as_soon_as_it_has_enough_runs(headline):
      {"ours": "lsp-auto"}, {"model": "node-gat"}],
     ids=str,
 )  # fmt: skip
-def test_until_then_it_is_the_older_one(headline, missing):
-    found = headline(newer(**missing), older())
-    assert (found.source.study, found.source.method) == ("compare", "lsp-jaccard")
-    assert (found.shares, found.runs) == ((0.1, 0.25, 0.5), "5")
+def test_without_enough_runs_there_is_no_picture(headline, missing):
+    assert headline(runs_of(**missing)) is None
 
 
 def test_one_model_is_drawn_and_the_gat_comes_first(headline):
-    both = [*newer("node-sage-skip", seeds=3), *newer("node-gat-skip")]
+    both = [*runs_of("node-sage-skip", seeds=3), *runs_of("node-gat-skip")]
     assert headline(both).source.models == ("node-gat-skip",)
-    part = [*newer("node-sage-skip", seeds=3), *newer("node-gat-skip", graphs=("cora", "github"))]
-    assert headline(part, older()).source.models == ("node-sage-skip",)
+    part = [*runs_of("node-sage-skip", seeds=3), *runs_of("node-gat-skip", graphs=("cora", "facebook-pages"))]
+    assert headline(part).source.models == ("node-sage-skip",)
     assert {one.dataset for one in headline(part).comparisons} == {
-        f"{name}, node-sage-skip" for name in ("cora", "github")
+        f"{name}, node-sage-skip" for name in ("cora", "facebook-pages")
     } | {"computers"}
 
 
 def test_a_share_that_one_graph_lacks_is_left_out(headline):
     found = headline(
-        [*newer(graphs=("computers", "github"), shares=(0.1, 0.25, 0.5)), *newer(graphs=("cora",), seeds=3)]
+        [*runs_of(graphs=("computers", "facebook-pages"), shares=(0.1, 0.25, 0.5)), *runs_of(graphs=("cora",), seeds=3)]
     )
     assert (found.shares, found.runs) == ((0.1, 0.25), "2 to 3")
 
 
-def test_without_enough_runs_there_is_no_picture(headline):
-    assert headline(newer(seeds=1)) is None
-    assert headline([one for one in newer() if one["run"]["method"] != "no-edges"]) is None
+def test_the_levels_are_part_of_the_picture(headline):
+    assert headline([one for one in runs_of() if one["run"]["method"] != "no-edges"]) is None
 
 
 def test_the_method_is_what_a_user_gets_and_the_graphs_are_as_dense_as_they_say():
     from lsprune import LSP
     from lsprune.lab.studies.methods import catalogue
 
-    ours = next(source for source in SOURCES if source.label == "LSP.auto")
-    assert LSP.from_dict({**catalogue()[ours.method].pruner, "keep": 0.25}) == LSP.auto(keep=0.25)
-    older = SOURCES[-1].method
-    assert LSP.from_dict({**catalogue()[older].pruner, "keep": 0.25}) == LSP(keep=0.25, weights="jaccard")
+    for source in SOURCES:
+        assert source.label == "LSP.auto"
+        assert LSP.from_dict({**catalogue()[source.method].pruner, "keep": 0.25}) == LSP.auto(keep=0.25)
     degrees = runpy.run_path(str(ROOT / "results" / "choose_figures.py"))["MEAN_DEGREES"]
     for name, title in GRAPHS.items():
         assert title.endswith(f", {degrees[name]:.0f} edges a node")

@@ -1,7 +1,6 @@
 """Choose what the first picture shows: one pruner and the random baselines on three graphs on which edges matter.
 
-The runs are those of the study that has `LSP.auto` as it is today, once there are enough of them; before that, those of
-an older comparison whose masks have not changed since.
+The method is what `LSP.auto` does on a graph with labels, which is the call that the README shows first.
 """
 
 from __future__ import annotations
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from lsprune.lab.reporting.comparison import NO_BUDGET, Budget, Comparison, StudyResults
 from lsprune.lab.studies.methods import LOCAL_RANDOM, NO_EDGES, RANDOM, UNPRUNED
 
-GRAPHS = {  # by dataset; from the densest to the sparsest
+GRAPHS = {  # by dataset; a dense one, one of medium density and a sparse one, where all edges are worth two points
     "computers": "Computers, 36 edges a node",
-    "github": "GitHub, 15 edges a node",
+    "facebook-pages": "Facebook pages, 15 edges a node",
     "cora": "Cora, 4 edges a node",
 }
 MIN_SEEDS = 2
@@ -28,7 +27,7 @@ class Source:
     Args:
         method: the method of the study that is ours.
         label: how a user writes it.
-        models: the models to choose from, the preferred ones first; each is the same for all graphs or has its graphs.
+        model: the model in words. models: its names in the study.
     """
 
     study: str
@@ -41,7 +40,6 @@ class Source:
 SOURCES = (  # the first that has enough runs is drawn
     Source("choose", "lsp-auto-labels", "LSP.auto", "GAT with skip connections", ("node-gat-skip",)),
     Source("choose", "lsp-auto-labels", "LSP.auto", "SAGE with skip connections", ("node-sage-skip",)),
-    Source("compare", "lsp-jaccard", "LSP (Jaccard)", "GAT", ("node-gat", "github-gat", "planetoid-gat")),
 )
 
 

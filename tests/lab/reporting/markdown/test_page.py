@@ -110,7 +110,7 @@ def test_the_picture_of_the_readme_comes_first_if_it_has_runs(results):
     methods = ("unpruned", "no-edges", "random", "local-random", "lsp-auto-labels")
     records = [
         record
-        for name in ("computers", "github", "cora")
+        for name in ("computers", "facebook-pages", "cora")
         for record in comparison(dataset=name, study="choose", methods=methods)
     ]
     for record in records:
