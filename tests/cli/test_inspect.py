@@ -44,6 +44,12 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
 
+def test_the_name_of_the_baseline_is_explained_where_it_is_shown(tmp_path: Path) -> None:
+    path, note = npz(tmp_path / "g.npz"), "local-random: k random neighbours per owner"
+    assert note in good(path, "--methods", "local-random", "--shares", "0.5").stdout
+    assert note not in good(path, "--methods", "random", "--shares", "0.5").stdout
+
+
 @pytest.mark.parametrize(
     ("edges", "shares", "kept"),
     [

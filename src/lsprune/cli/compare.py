@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, show, tell, trials_bar
+from lsprune.cli.console import Json, Report, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
 from lsprune.cli.user_graph_options import GraphFile, LabelOptions, Shares, UserGraphOptions, parse_shares
@@ -142,6 +142,7 @@ def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequ
 
 def _lines(summary: Report, can_write_page: bool) -> Iterator[str]:
     """Yield the lines below the table."""
+    yield from baseline_note(summary["ranking"])
     if len(summary["ranking"]) > 1:
         yield f"By validation over all shares, best first: {', '.join(summary['ranking'])}."
     yield from summary["advice"]

@@ -15,7 +15,7 @@ import sys
 import time
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, cast
 
@@ -184,6 +184,14 @@ def end_at_once(code: int) -> NoReturn:
 def tell(text: str) -> None:
     """Print one line on standard output."""
     typer.echo(escaped(text))
+
+
+def baseline_note(methods: Iterable[str]) -> Iterator[str]:
+    """Yield what `local-random` is, if it is among the methods of a table."""
+    from lsprune.baselines import LocalRandom
+
+    if LocalRandom.name in methods:
+        yield f"{LocalRandom.name}: {LocalRandom.about}"
 
 
 @contextmanager
