@@ -55,7 +55,9 @@ def choose(
         shares: several of them, of which the smallest lossless one is chosen; or
         goal: "lossless" (the same with shares of 5, 10, 25 and 50 %), or "2x faster": half the edges.
         candidates: pruners to try instead of ours, by name; k random neighbours are always tried.
-        y: labels of the nodes, or of the graphs of a list. train_mask, val_mask: which of them may be looked at.
+        y: labels of the nodes, or of the graphs of a list: integers are classes, floats are numbers to predict, also
+            whole ones (`y.long()` makes them classes); floats 0 and 1 are labels that are there or not.
+        train_mask, val_mask: which of them may be looked at.
         seconds: begin no further trial after this time.
         resume: a file that trials are written to, and read from if it is there.
         progress: called with (trials done, all trials, name of the next).
