@@ -15,7 +15,7 @@ import numpy as np
 from lsprune import adapters
 from lsprune.adapters.base import Kept
 from lsprune.checks import check_choice, check_pruner
-from lsprune.errors import IsolatedWarning, warn
+from lsprune.errors import IsolatedWarning, naming_graph, warn
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.kernels import threads as thread_pool
@@ -81,7 +81,10 @@ def prune(
     )
     if adapter.pruned_apart(data):
         same: Any = {"features": features, "reverse": reverse, "threads": threads, "executor": executor}
-        pairs = [prune(item, pruner, return_mask=True, e_id=e_id, rescale=rescale, **same) for item in data]
+        pairs = []
+        for place, item in enumerate(data):
+            with naming_graph(place):
+                pairs.append(prune(item, pruner, return_mask=True, e_id=e_id, rescale=rescale, **same))
         results = (tuple if isinstance(data, tuple) else list)(result for result, _ in pairs)
         return (results, [mask for _, mask in pairs]) if return_mask else results
 

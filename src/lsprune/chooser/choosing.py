@@ -19,9 +19,10 @@ from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
 from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
-from lsprune.graph import Graph
+from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import LSP, Pruner
+from lsprune.pruners.graph_of_row import naming_graph_of_row
 
 SECONDS = 300.0  # for all trials, unless the caller says otherwise
 
@@ -113,9 +114,17 @@ def _what_is_missing(no_usable_labels: bool, some_labels: bool) -> str:
 def _check_finite(graph: Graph) -> None:
     """Raise GraphError for attributes that a probe cannot be trained on."""
     for name, values in (("x", graph.x_target), ("edge_attr", graph.edge_attr)):
-        numbers = values.data if hasattr(values, "tocsr") else np.empty(0) if values is None else np.asarray(values)
-        if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-            raise GraphError(f"{name} must be finite, got NaN or infinite entries")
+        if values is None:
+            continue
+        sparse = hasattr(values, "tocsr")
+        rows: Any = values.tocsr() if sparse else np.asarray(values)
+        numbers: Array = rows.data if sparse else rows.reshape(-1)
+        bad = np.flatnonzero(~np.isfinite(numbers)) if numbers.dtype.kind == "f" else np.empty(0, np.int64)
+        if bad.size:
+            ends = rows.indptr[1:] if sparse else np.arange(1, len(rows) + 1) * (rows.size // len(rows))
+            row = int(np.searchsorted(ends, bad[0], side="right"))
+            with naming_graph_of_row({None: graph}):
+                raise GraphError(f"{name} must be finite, got {numbers[bad[0]]} in row {row}")
 
 
 def _warn_small(graph: Graph, share: float) -> None:
