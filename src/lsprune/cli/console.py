@@ -283,7 +283,7 @@ def _console() -> Console:
 
 
 # what `IsolatedWarning` recommends in Python
-GUARD = '--pruner "guarded:inner=(...),min_keep=1"'
+GUARD = '--pruner "guarded:pruner=(...),min_keep=1"'
 
 
 def kept_table(name: str, report: Report) -> Table:

@@ -17,6 +17,7 @@ from lsprune.checks import check_flag, shown
 from lsprune.errors import OptionError
 from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
 from lsprune.pruners import PRUNERS, Pruner, SharedBudget, from_dict
+from lsprune.pruners.registry import table_of
 from lsprune.specs import parse_spec
 
 UNPRUNED, BASIC, NO_EDGES = REFERENCES = ("unpruned", "basic", "no-edges")
@@ -163,10 +164,8 @@ def _with_inner_table(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table in which the pruner within another is a table too, if it was written as `lsp:hash=signs`."""
     inner = table.get("inner")
     if isinstance(inner, str):
-        inner = parse_spec(inner)
-    if not isinstance(inner, Mapping):
-        return dict(table)
-    return {**table, "inner": {"pruner" if option == "name" else option: value for option, value in inner.items()}}
+        inner = table_of(parse_spec(inner))
+    return {**table, "inner": dict(inner)} if isinstance(inner, Mapping) else dict(table)
 
 
 def _without_side(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -247,8 +246,7 @@ def find_method(spec: Any) -> Method:
     if isinstance(spec, str) and spec in catalogue():
         return catalogue()[spec]
     if isinstance(spec, str) and spec.startswith("(") and spec.endswith(")"):
-        table = parse_spec(spec[1:-1])
-        return Method.from_table({**table, "name": spec[1:-1], "pruner": table["name"]})
+        return Method.from_table({**table_of(parse_spec(spec[1:-1])), "name": spec[1:-1]})
     if isinstance(spec, str):
         try:
             return Method.from_table({"name": PRUNERS.find(spec).name, "pruner": spec})
