@@ -39,6 +39,12 @@ def test_own_candidates_keep_their_options_and_seed():
     assert own[1].at(0.5, None) == LocalRandom(keep=0.5, side="out", seed=9)
 
 
+@pytest.mark.parametrize("name", ["local-random", "unpruned", "no-edges"])
+def test_names_of_what_is_always_tried_are_taken(name):
+    with pytest.raises(OptionError, match=f"candidates must have names of their own, got '{name}'"):
+        own_candidates({name: LocalRandom(k=1, side="out")})
+
+
 @pytest.mark.parametrize("wrong", [{}, {"a": None}, {1: LocalRandom(k=1)}, {"a": "local-random"}])
 def test_what_is_no_candidate_is_refused(wrong):
     with pytest.raises(OptionError, match="candidates must be"):

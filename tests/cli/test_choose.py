@@ -79,6 +79,7 @@ def test_the_table_marks_the_choice_and_says_what_to_do(graph_file: Path, tmp_pa
     saved, plot = tmp_path / "pruner.npz", tmp_path / "choice.png"
     shown = good(graph_file, "--shares", "0.25,0.5", "--save", saved, "--plot", plot).stdout
     assert shown.count("->") == 1 and shown.count(CANDIDATES[1].name) >= 2
+    assert "local-random: k random neighbours per owner\n" in shown and "top-: each node keeps its edges" in shown
     assert "k random neighbours" in shown and f"--fitted {saved}" in shown and f"Plot: {plot}" in shown
     assert plot.read_bytes().startswith(b"\x89PNG")
     pruner = lsprune.load(saved)

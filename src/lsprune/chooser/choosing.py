@@ -11,13 +11,13 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.checks import check_number, check_seed
-from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
+from lsprune.chooser.candidates import CANDIDATES, UNPRUNED, Candidate, own_candidates
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
 from lsprune.chooser.known_labels import MIN_JUDGED, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
-from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
+from lsprune.chooser.trials import Progress, Results, Trials, plan_trials, run_trials
 from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as thread_pool
@@ -144,11 +144,12 @@ def _without_labels(
     keep = aim.shares[-1]
     bare = graph.x_target is None and graph.edge_attr is None
     pruner: Pruner = LSP(keep=keep, hash="identity", seed=seed) if bare else LSP.auto(keep=keep, seed=seed)
-    name = "identity" if bare else "LSP.auto"
+    fitted = pruner if bare else pruner.fit(data, threads=threads)
+    learned = Candidate("lsp-auto", getattr(fitted, "options", fitted)).needs_labels
+    name = "lsp-identity" if bare else "lsp-auto-labels" if learned else "lsp-auto"
     reason = f"{name} at {keep:.3g} of the edges: {missing}."
     if aim.lossless:
         reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
-    fitted = pruner if bare else pruner.fit(data, threads=threads)
     return Choice(name, keep, fitted, reason, "", (), True, time.perf_counter() - start)
 
 
@@ -158,7 +159,7 @@ def _pick(
     """Return the choice: the best candidate at the share asked for, or at the smallest lossless share."""
     by_name = {option.name: option for option in options}
     picks = {share: best_at(share, results, list(by_name)) for share in aim.shares}
-    whole = results[ALL_EDGES, 1.0][0]
+    whole = results[UNPRUNED, 1.0][0]
     share, reason_end = aim.shares[-1], ""
     if aim.lossless:
         lossless = [share for share in aim.shares if is_lossless(results[picks[share], share][0], whole)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
+from lsprune.cli.console import Json, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import parse_seconds
 from lsprune.cli.user_graph_options import GraphFile, SplitOptions, UserGraphOptions, parse_shares
@@ -95,6 +95,8 @@ def choose_command(
 def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
     """Yield the lines below the table: the reason for the choice, and the next step."""
     if found.tried:
+        yield from baseline_note(row.name for row in found.tried)
+        yield "top-: each node keeps its edges of largest weight; -out: senders own edges, not receivers"
         yield f"score: {found.metric} of a linear probe; gain: over k random neighbours, in points, with 95 % interval"
     yield found.reason
     if not found.finished:

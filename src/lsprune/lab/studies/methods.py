@@ -13,15 +13,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from lsprune.baselines import Random
 from lsprune.checks import check_flag, shown
+from lsprune.chooser import candidates
 from lsprune.errors import OptionError
 from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
 from lsprune.pruners import PRUNERS, Pruner, SharedBudget, from_dict
 from lsprune.pruners.registry import table_of
 from lsprune.specs import parse_spec
 
-UNPRUNED, BASIC, NO_EDGES = REFERENCES = ("unpruned", "basic", "no-edges")
-RANDOM, LOCAL_RANDOM = "random", "local-random"
+UNPRUNED, BASIC, NO_EDGES = REFERENCES = (candidates.UNPRUNED, "basic", candidates.NO_EDGES)
+RANDOM, LOCAL_RANDOM = Random.name, candidates.BASELINE
 BUDGET = ("k", "keep", "seed")  # options that a run sets
 SHARED = SharedBudget.name
 
