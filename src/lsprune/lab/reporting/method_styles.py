@@ -38,12 +38,12 @@ def group_of(method: Method) -> str:
 
 
 def prose_name(method: Method) -> str:
-    """Return what prose and headings call a method.
+    """Return what prose and headings call a method; one that a study names has that name.
 
     >>> prose_name(catalogue()["local-random"]), prose_name(catalogue()["lsp-auto"])
     ('k random neighbours', 'lsp-auto')
     """
-    return BASELINE_NAMES.get(method.role, method.name)
+    return BASELINE_NAMES[method.role] if method.name == method.role in BASELINE_NAMES else method.name
 
 
 def in_order(methods: Iterable[Method]) -> list[Method]:
