@@ -59,7 +59,7 @@ def _share(model: str, share: float, cells: Mapping[tuple[str, str], Cells]) -> 
         matter = fmean(whole.values()) - fmean(none.values()) >= EDGES_MATTER
         counts = matter and share * MEAN_DEGREES[dataset] >= 1
         levels = (fmean(values.values()) for values in (whole, none, base))
-        row = f"   {dataset:20} " + "all {:.3f}  none {:.3f}  k random {:.3f}".format(*levels)
+        row = f"   {dataset:20} " + "all {:.3f}  none {:.3f}  k random neighbours {:.3f}".format(*levels)
         for method in sorted({name for name, keep in runs if keep == share} - {BASELINE}):
             gain = paired_difference(runs[method, share], base)
             row += f"  {method} {100 * gain.difference:+.1f}{_interval(gain)}"
@@ -128,7 +128,7 @@ def table(lines: list[Mapping[str, Any]], share: float) -> list[str]:
         numbers = [f"{level:.3f}" for level in levels]
         name = f"{dataset} (does not count)" if not counts else dataset
         rows.append((not counts, dataset, model, [name, model, *numbers, *texts]))
-    head = ["graph", "model", "all edges", "none", "k random", "`choose`", "`LSP.auto`", "Jaccard"]
+    head = ["graph", "model", "all edges", "none", "k random neighbours", "`choose`", "`LSP.auto`", "Jaccard"]
     body = [row for *_, row in sorted(rows)]
     return ["| " + " | ".join(row) + " |" for row in (head, ["---"] * len(head), *body)]
 

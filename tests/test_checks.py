@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import json
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -359,3 +360,20 @@ def test_a_pruner_is_an_object_that_makes_masks():
     for value in (LSP, "lsp", None, {"a": LSP(k=1)}):
         with pytest.raises(OptionError, match="pruner must be a pruner such as"):
             check_pruner(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (0.5, r"got 0\.5; write LSP\(keep=0\.5\)$"),
+        (8, r"got 8; write LSP\(k=8\)$"),
+        (LSP, r"; write LSP\(keep=0\.5\)$"),
+        (SimpleNamespace(pruner=LSP(k=1)), r"; pass its \.pruner$"),
+        (True, "got True$"),
+        (1.5, r"got 1\.5$"),
+        (-1, "got -1$"),
+    ],
+)
+def test_what_is_no_pruner_is_refused_with_what_to_write_instead(value: object, remedy: str):
+    with pytest.raises(OptionError, match=remedy):
+        check_pruner(value)

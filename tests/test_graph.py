@@ -114,9 +114,9 @@ def test_what_does_not_go_together_is_named():
         Graph.concat([plain, relation])
     with pytest.raises(GraphError, match="all undirected or none of them"):
         Graph.concat([plain, Graph.from_edges(EDGES, undirected=True)])
-    with pytest.raises(GraphError, match=r"x must have the same width on all graphs of a list, got \[\[3\], \[5\]\]"):
+    with pytest.raises(GraphError, match=r"graph 1: x must be as wide as that of graph 0, \[5\], got \[3\]"):
         Graph.concat([plain, random_graph(0, dim=3)])
-    with pytest.raises(GraphError, match="x must be on all graphs of a list or on none, number 1 has none"):
+    with pytest.raises(GraphError, match="graph 1: x must be on all graphs of a list or on none, got none here"):
         Graph.concat([plain, random_graph(0, dim=0)])
     with pytest.raises(GraphError, match="graphs must hold at least one graph, got none"):
         Graph.concat([])

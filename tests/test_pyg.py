@@ -21,8 +21,8 @@ with warnings.catch_warnings():
     from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
     from torch_geometric.loader import DataLoader
 
-from lsprune import LSP, prune  # noqa: E402
-from lsprune.errors import LinkSplitWarning, MissingDependency  # noqa: E402
+from lsprune import LSP, LocalRandom, prune  # noqa: E402
+from lsprune.errors import LinkSplitWarning, MissingDependency, OptionError  # noqa: E402
 from lsprune.pyg import Prune  # noqa: E402
 
 HALF = LSP(keep=0.5)
@@ -80,8 +80,28 @@ def test_options_are_passed_on():
 def test_repr_shows_what_differs_from_the_defaults():
     assert repr(Prune(HALF)) == "Prune(LSP(keep=0.5))"
     assert repr(Prune(HALF, e_id=True, threads=2)) == f"Prune({HALF!r}, e_id=True, threads=2)"
-    assert repr(Prune(HALF, rescale="unbiased")) == f"Prune({HALF!r}, rescale='unbiased')"
+    some = LocalRandom(keep=0.5)
+    assert repr(Prune(some, rescale="unbiased")) == f"Prune({some!r}, rescale='unbiased')"
     assert repr(Prune({LIKES: HALF})) == f"Prune({{{LIKES!r}: {HALF!r}}})"
+
+
+@pytest.mark.parametrize(
+    ("pruner", "message"),
+    [
+        (0.5, r"pruner must be a pruner such as LSP\(keep=0\.5\), got 0\.5; write LSP\(keep=0\.5\)"),
+        (LSP, "pruner must be a pruner"),
+        (None, "pruner must be a pruner"),
+        ({LIKES: HALF, LIKED_BY: 3}, r"pruner must be a pruner .*, got 3; write LSP\(k=3\)"),
+    ],
+)
+def test_what_is_no_pruner_is_refused_when_the_transform_is_made(pruner, message):
+    with pytest.raises(OptionError, match=message):
+        Prune(pruner)
+
+
+def test_a_wrong_rescale_is_refused_when_the_transform_is_made():
+    with pytest.raises(OptionError, match="rescale must be one of"):
+        Prune(HALF, rescale="yes")
 
 
 def test_options_are_keyword_only():

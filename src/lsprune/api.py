@@ -15,14 +15,14 @@ import numpy as np
 from lsprune import adapters
 from lsprune.adapters.base import Kept
 from lsprune.checks import check_choice, check_pruner
-from lsprune.errors import IsolatedWarning, warn
+from lsprune.errors import IsolatedWarning, naming_graph, warn
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime
 from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import Pruner
 from lsprune.pruners.explanation import Explanation
 from lsprune.pruners.placement import own_arrays, where_it_is
-from lsprune.pruners.relations import Plan, pruners_of, relation_factors, relation_masks
+from lsprune.pruners.relations import Plan, check_plan, pruners_of, relation_factors, relation_masks
 
 
 def prune(
@@ -72,15 +72,19 @@ def prune(
     >>> prune(np.array([[0, 1, 2, 3], [4, 4, 4, 4]]), LocalRandom(k=2)).shape
     (2, 2)
     """
+    check_plan(pruner)
     pruners = pruners_of(pruner)
-    _check_rescale(rescale, pruners)
+    check_rescale(rescale, pruners)
     named = [name for one in pruners if isinstance(one, Pruner) for name in one.needs.edge_columns]
     adapter = adapters.find(data).configured(
         source=source, target=target, edge_attr=edge_attr, columns=tuple(dict.fromkeys(named)), features=features
     )
     if adapter.pruned_apart(data):
         same: Any = {"features": features, "reverse": reverse, "threads": threads, "executor": executor}
-        pairs = [prune(item, pruner, return_mask=True, e_id=e_id, rescale=rescale, **same) for item in data]
+        pairs = []
+        for place, item in enumerate(data):
+            with naming_graph(place):
+                pairs.append(prune(item, pruner, return_mask=True, e_id=e_id, rescale=rescale, **same))
         results = (tuple if isinstance(data, tuple) else list)(result for result, _ in pairs)
         return (results, [mask for _, mask in pairs]) if return_mask else results
 
@@ -129,7 +133,7 @@ def explain(data: Any, pruner: Pruner, node: int, *, threads: int | None = None)
     return pruner.explain(data, node, threads=threads)
 
 
-def _check_rescale(rescale: Any, pruners: list[Pruner]) -> None:
+def check_rescale(rescale: Any, pruners: list[Pruner]) -> None:
     """Raise OptionError for an unknown value, and for pruners that are known to have no unbiased factors."""
     check_choice("rescale", bool(rescale) if isinstance(rescale, np.bool_) else rescale, (False, True, "unbiased"))
     for pruner in pruners if rescale == "unbiased" else ():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class LspruneError(Exception):
@@ -36,6 +38,23 @@ class MissingDependency(LspruneError, ImportError):
 
 class Lacking(LspruneError):
     """The local copy of a dataset lacks data that a run requires; a study skips the run and says so."""
+
+
+@contextmanager
+def naming_graph(number: int) -> Iterator[None]:
+    """Begin the message of an error with the graph of a list that it is about.
+
+    >>> with naming_graph(3):
+    ...     raise GraphError("edge_index must be integers, got float32")
+    Traceback (most recent call last):
+    lsprune.errors.GraphError: graph 3: edge_index must be integers, got float32
+    """
+    try:
+        yield
+    except NoGpuPath:  # about all of them: another place is looked for
+        raise
+    except LspruneError as error:
+        raise type(error)(f"graph {number}: {error}") from error
 
 
 class LspruneWarning(UserWarning):

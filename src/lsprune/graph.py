@@ -310,10 +310,11 @@ def check_widths(values: Sequence[Any], name: str) -> bool:
     if len(missing) == len(values):
         return False
     if missing:
-        raise GraphError(f"{name} must be on all graphs of a list or on none, number {missing[0]} has none")
-    widths = {tuple(rows.shape[1:]) for rows in values}
-    if len(widths) > 1:
-        raise GraphError(f"{name} must have the same width on all graphs of a list, got {sorted(map(list, widths))}")
+        raise GraphError(f"graph {missing[0]}: {name} must be on all graphs of a list or on none, got none here")
+    widths = [list(rows.shape[1:]) for rows in values]
+    for place, width in enumerate(widths):
+        if width != widths[0]:
+            raise GraphError(f"graph {place}: {name} must be as wide as that of graph 0, {widths[0]}, got {width}")
     return True
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
-from lsprune.api import prune
+from lsprune.api import check_rescale, prune
 from lsprune.errors import LinkSplitWarning, MissingDependency, warn
+from lsprune.pruners.relations import check_plan, pruners_of
 
 try:
     from torch.utils.data import get_worker_info
@@ -52,6 +53,10 @@ class Prune(BaseTransform):  # type: ignore[misc]  # PyG has no types where it i
     rescale: bool | Literal["unbiased"] = False
     reverse: Any = None
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        check_plan(self.pruner)
+        check_rescale(self.rescale, pruners_of(self.pruner))
 
     def forward(self, data: Any) -> Any:
         if not any(link_names(store) for store in getattr(data, "stores", ())):

@@ -42,6 +42,12 @@ def test_own_candidates_keep_their_options_and_seed():
     assert own[1].at(0.5, None) == LocalRandom(keep=0.5, side="out", seed=9)
 
 
+@pytest.mark.parametrize("name", ["local-random", "unpruned", "no-edges"])
+def test_names_of_what_is_always_tried_are_taken(name):
+    with pytest.raises(OptionError, match=f"candidates must have names of their own, got '{name}'"):
+        own_candidates({name: LocalRandom(k=1, side="out")})
+
+
 @pytest.mark.parametrize("wrong", [{}, {"a": None}, {1: LocalRandom(k=1)}, {"a": "local-random"}])
 def test_what_is_no_candidate_is_refused(wrong):
     with pytest.raises(OptionError, match="candidates must be"):
@@ -57,7 +63,7 @@ def test_a_product_with_labels_needs_them():
 def test_the_recommended_candidate_is_what_auto_uses():
     graph = labelled_graph(nodes=300)
     mixed = dataclasses.replace(graph, y=np.random.default_rng(0).permutation(graph.y))
-    for one, name in ((graph, "labels x jaccard x degree"), (mixed, "jaccard x similarity")):
+    for one, name in ((graph, "top-labels-jaccard-degree"), (mixed, "top-jaccard-similarity")):
         known = known_labels(one, one, {"y": None, "train_mask": None, "val_mask": None}, 0)
         ordered = recommended_first(one, known)
         assert sorted(ordered, key=CANDIDATES.index) == list(CANDIDATES)
@@ -70,8 +76,8 @@ def test_validation_labels_do_not_decide_what_is_recommended():
     graph = labelled_graph(nodes=600)
     train, noise = np.arange(600) < 300, np.random.default_rng(0).permutation(graph.y)
     for y, name in (
-        (np.where(train, graph.y, noise), "labels x jaccard x degree"),
-        (np.where(train, noise, graph.y), "jaccard x similarity"),
+        (np.where(train, graph.y, noise), "top-labels-jaccard-degree"),
+        (np.where(train, noise, graph.y), "top-jaccard-similarity"),
     ):
         known = known_labels(graph, graph, {"y": y, "train_mask": train, "val_mask": ~train}, 0)
         assert recommended_first(graph, known)[1].name == name

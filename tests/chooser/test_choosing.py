@@ -16,8 +16,7 @@ import lsprune
 from lsprune import LSP, BudgetWarning, Graph, GraphError, LocalRandom, OptionError, choose
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.chooser import choosing
-from lsprune.chooser.candidates import BASELINE, CANDIDATES
-from lsprune.chooser.trials import ALL_EDGES, NO_EDGES
+from lsprune.chooser.candidates import BASELINE, CANDIDATES, NO_EDGES, UNPRUNED
 
 FEW = {"jaccard": TopWeight(k=1, weights="jaccard"), "labels": TopWeight(k=1, weights="labels")}
 
@@ -34,7 +33,7 @@ def test_labels_win_where_most_edges_are_noise():
     assert choice.name == "labels" and choice.keep == 0.25 and choice.finished
     rows = {row.name: row for row in choice.tried}
     assert rows["labels"].low > 0 and rows["labels"].score > rows[BASELINE].score
-    assert math.isnan(rows[BASELINE].gain) and math.isnan(rows[ALL_EDGES].gain)
+    assert math.isnan(rows[BASELINE].gain) and math.isnan(rows[UNPRUNED].gain)
     pruned = choice.prune(graph)
     loops = int(np.equal(*graph.ends()).sum())
     assert pruned.num_edges == rows["labels"].edges == round(0.25 * (graph.num_edges - loops)) + loops
@@ -73,11 +72,17 @@ def test_the_smallest_lossless_share_is_chosen():
     assert "No share that was tried is lossless" in none.reason
 
 
+def test_with_too_few_labels_to_judge_the_name_says_whether_they_are_learned_from():
+    graph = labelled_graph(nodes=200, degree=12)
+    few = dataclasses.replace(graph, train_mask=np.arange(200) < 30)
+    assert choose(few, keep=0.25).name == "lsp-auto-labels"
+
+
 def test_without_labels_or_attributes_it_falls_back_and_says_so():
     graph = labelled_graph()
     bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
     choice = choose(bare, keep=0.25)
-    assert choice.name == "LSP.auto" and "no labels" in choice.reason and choice.tried == ()
+    assert choice.name == "lsp-auto" and "no labels" in choice.reason and choice.tried == ()
     assert np.array_equal(choice.pruner.mask(bare), LSP.auto(keep=0.25).fit(bare).mask(bare))
     edges = Graph.from_edges(np.stack(graph.ends()), y=graph.y)
     assert "no node attributes" in choose(edges, keep=0.25).reason
@@ -96,11 +101,11 @@ def test_it_stops_in_time_and_goes_on_later(tmp_path, monkeypatch):
     masks, _ = thirds(graph)
     file = tmp_path / "trials.jsonl"
     first = choose(graph, keep=0.25, candidates=FEW, seconds=0, resume=file, **masks)
-    assert not first.finished and [row.name for row in first.tried] == [ALL_EDGES, NO_EDGES, BASELINE]
+    assert not first.finished and [row.name for row in first.tried] == [UNPRUNED, NO_EDGES, BASELINE]
     seen = []
     second = choose(graph, keep=0.25, candidates=FEW, resume=file, progress=lambda *step: seen.append(step), **masks)
     assert (
-        second.finished and seen[-1] == (5, 5, "") and [step[2] for step in seen[:3]] == [ALL_EDGES, NO_EDGES, BASELINE]
+        second.finished and seen[-1] == (5, 5, "") and [step[2] for step in seen[:3]] == [UNPRUNED, NO_EDGES, BASELINE]
     )
     monkeypatch.setattr("lsprune.chooser.probe.Probe", None)  # nothing is probed again
     third = choose(graph, keep=0.25, candidates=FEW, resume=file, **masks)
@@ -137,7 +142,7 @@ def test_a_choice_is_saved_as_its_pruner_and_told_as_json(tmp_path):
     choice.save(tmp_path / "choice.npz")
     assert np.array_equal(lsprune.load(tmp_path / "choice.npz").mask(graph), choice.pruner.mask(graph))
     told = json.loads(json.dumps(choice.to_dict(), allow_nan=False))
-    assert told["name"] == choice.name and [row["name"] for row in told["tried"]][:3] == [ALL_EDGES, NO_EDGES, BASELINE]
+    assert told["name"] == choice.name and [row["name"] for row in told["tried"]][:3] == [UNPRUNED, NO_EDGES, BASELINE]
     assert str(choice).count("\n") == len(choice.tried) + 1 and choice.reason in str(choice)
 
 

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from lsprune.chooser.candidates import BASELINE
+from lsprune.chooser.candidates import BASELINE, NO_EDGES, UNPRUNED
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.scores import Scores
-from lsprune.chooser.trials import ALL_EDGES, NO_EDGES
 
 
 def scores(*values):
@@ -55,7 +54,7 @@ def test_lossless_is_within_half_a_point_and_not_clearly_worse():
 def table(**means):
     rng = np.random.default_rng(0)
     draws = rng.random(500)
-    names = {"base": (BASELINE, 0.1), "ours": ("ours", 0.1), "whole": (ALL_EDGES, 1.0), "none": (NO_EDGES, 0.0)}
+    names = {"base": (BASELINE, 0.1), "ours": ("ours", 0.1), "whole": (UNPRUNED, 1.0), "none": (NO_EDGES, 0.0)}
     return {names[key]: (scores(*(draws < mean)), 7, 0.5) for key, mean in means.items()}
 
 
@@ -65,7 +64,7 @@ def test_rows_are_paired_differences_to_the_baseline():
     gain = results["ours", 0.1][0].hits - results[BASELINE, 0.1][0].hits
     assert row.gain == pytest.approx(gain.mean())
     assert (row.high - row.low) / 2 == pytest.approx(1.96 * gain.std(ddof=1) / math.sqrt(500))
-    assert math.isnan(table_row((ALL_EDGES, 1.0), results).gain) and row.edges == 7
+    assert math.isnan(table_row((UNPRUNED, 1.0), results).gain) and row.edges == 7
 
 
 def test_the_reason_says_if_others_score_higher():
@@ -76,7 +75,7 @@ def test_the_reason_says_if_others_score_higher():
 
 def test_the_reason_names_what_matters():
     text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "accuracy")
-    for words in ("ours at 10 %", "accuracy", BASELINE, ALL_EDGES, NO_EDGES):
+    for words in ("ours at 10 %", "accuracy", "k random neighbours", "all edges", "no edges"):
         assert words in text
     assert "do not clearly help" not in text
     assert "do not clearly help" in reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.3, none=0.3), "classes")

@@ -12,10 +12,10 @@ from scipy.sparse import issparse
 from lsprune import LSP, Graph
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.chooser import trials as trials_module
-from lsprune.chooser.candidates import CANDIDATES, Candidate
+from lsprune.chooser.candidates import CANDIDATES, NO_EDGES, UNPRUNED, Candidate
 from lsprune.chooser.known_labels import known_labels
 from lsprune.chooser.probe import Probe
-from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Step, Trials, compact, plan_trials
+from lsprune.chooser.trials import Step, Trials, compact, plan_trials
 
 GIVEN = {"y": None, "train_mask": None, "val_mask": None}
 
@@ -29,7 +29,7 @@ def trials():
 def test_the_plan_begins_with_all_and_no_edges(trials):
     plan = plan_trials(CANDIDATES, trials.graph, trials.labels, (0.1, 0.5))
     assert [(step.name, step.keep) for step in plan[:4]] == [
-        (ALL_EDGES, 1.0), (NO_EDGES, 0.0), (CANDIDATES[0].name, 0.1), (CANDIDATES[0].name, 0.5),
+        (UNPRUNED, 1.0), (NO_EDGES, 0.0), (CANDIDATES[0].name, 0.1), (CANDIDATES[0].name, 0.5),
     ]  # fmt: skip
     assert len(plan) == 2 + 2 * len(CANDIDATES)
 

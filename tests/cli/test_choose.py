@@ -50,6 +50,21 @@ def test_json_is_what_the_library_returns(graph_file: Path) -> None:
     assert [row["score"] for row in said["tried"]] == [row["score"] for row in known["tried"]]
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_whole_floats_are_what_the_library_takes_them_for(graph_file: Path, tmp_path: Path, classes: int) -> None:
+    stored = arrays(graph_file)
+    y = stored["y"] % classes
+    np.savez(tmp_path / "floats.npz", **{**stored, "y": y.astype(np.float32)})
+    result = good(tmp_path / "floats.npz", "--keep", 0.25, "--json")
+    assert "whole numbers stored as floats" in result.stderr and "--task node-classification" in result.stderr
+    graph = lsprune.Graph.from_edges(stored["edge_index"], x=stored["x"])
+    masks = {name: stored[name] for name in ("train_mask", "val_mask")}
+    known = lsprune.choose(graph, keep=0.25, y=y.astype(np.float32), **masks)
+    assert json.loads(result.stdout)["metric"] == known.metric != lsprune.choose(graph, keep=0.25, y=y, **masks).metric
+    named = good(tmp_path / "floats.npz", "--keep", 0.25, "--json", "--task", "node-classification")
+    assert named.stderr == "" and json.loads(named.stdout)["metric"] in ("accuracy", "ROC AUC")
+
+
 def test_test_labels_change_nothing(graph_file: Path, tmp_path: Path) -> None:
     stored = arrays(graph_file)
     stored["y"] = np.where(stored["test_mask"], 0, stored["y"])
@@ -64,6 +79,7 @@ def test_the_table_marks_the_choice_and_says_what_to_do(graph_file: Path, tmp_pa
     saved, plot = tmp_path / "pruner.npz", tmp_path / "choice.png"
     shown = good(graph_file, "--shares", "0.25,0.5", "--save", saved, "--plot", plot).stdout
     assert shown.count("->") == 1 and shown.count(CANDIDATES[1].name) >= 2
+    assert "local-random: k random neighbours per owner\n" in shown and "top-: each node keeps its edges" in shown
     assert "k random neighbours" in shown and f"--fitted {saved}" in shown and f"Plot: {plot}" in shown
     assert plot.read_bytes().startswith(b"\x89PNG")
     pruner = lsprune.load(saved)

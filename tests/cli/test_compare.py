@@ -48,6 +48,8 @@ def test_without_methods_the_finalists_of_choose_are_trained(folder: Path) -> No
     trials = list((folder / "results").glob("g-*.trials"))
     assert len(trials) == 1 and trials[0].read_text().count("\n") > 5
     assert json.loads(CliRunner().invoke(app, ["compare", "g.npz", *words]).stdout)["rows"] == said["rows"]
+    shown = CliRunner().invoke(app, ["compare", "g.npz", *words[:-1]]).stdout
+    assert "local-random: k random neighbours per owner" in shown
 
 
 def test_a_table_results_and_a_report(folder: Path) -> None:
@@ -67,7 +69,7 @@ def test_a_table_results_and_a_report(folder: Path) -> None:
     assert re.search(r"lsp +│ +50\.0% │ +\d\.\d{3} │", shown.stdout)
     assert f"{said['study']}: 4 of 4 runs, complete" in shown.stdout
     assert "By validation over all shares, best first: " in shown.stdout
-    assert "One run only: no interval" in shown.stdout
+    assert "One run only: no interval" in shown.stdout and "local-random: " not in shown.stdout
 
 
 def test_started_again_it_runs_only_what_is_missing(folder: Path) -> None:

@@ -44,6 +44,22 @@ def test_the_graph_and_what_would_be_kept(tmp_path: Path) -> None:
     assert max(len(line) for line in shown.stdout.splitlines() if "│" in line) <= 80
 
 
+def test_a_task_says_that_whole_floats_are_classes(tmp_path: Path) -> None:
+    path = npz(tmp_path / "g.npz", y=np.arange(NODES) % 3 * 1.0)
+    words = ("--methods", "random", "--shares", "0.5")
+    shown = good(path, *words)
+    assert "numbers, 60 nodes labelled" in shown.stdout and "whole numbers stored as floats" in shown.stderr
+    shown = good(path, "--task", "node-classification", *words)
+    assert "3 classes, 60 nodes labelled" in shown.stdout and shown.stderr == ""
+    assert "--task node-classification" in shown.stdout.partition("train: ")[2]
+
+
+def test_the_name_of_the_baseline_is_explained_where_it_is_shown(tmp_path: Path) -> None:
+    path, note = npz(tmp_path / "g.npz"), "local-random: k random neighbours per owner"
+    assert note in good(path, "--methods", "local-random", "--shares", "0.5").stdout
+    assert note not in good(path, "--methods", "random", "--shares", "0.5").stdout
+
+
 @pytest.mark.parametrize(
     ("edges", "shares", "kept"),
     [

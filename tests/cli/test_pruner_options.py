@@ -70,7 +70,7 @@ def test_every_option_of_every_pruner(kind, option):
 
 @pytest.mark.parametrize("option", ["min_keep", "keep_connected", "max_degree"])
 def test_every_promise(option):
-    pruner = PrunerOptions(pruner=f"guarded:inner=(lsp:keep=0.3),{option}={VALUES[option]}").make()
+    pruner = PrunerOptions(pruner=f"guarded:pruner=(lsp:keep=0.3),{option}={VALUES[option]}").make()
     assert pruner == Guarded(pruner=LSP(keep=0.3), **{option: VALUES[option]})
 
 
@@ -81,7 +81,7 @@ def test_every_promise(option):
 )  # fmt: skip
 def test_every_option_of_time(option, value):
     pruner = PrunerOptions(
-        pruner=f"timed:inner=(lsp:keep=0.3),{'' if option == 'until' else 'until=9,'}{option}={value}"
+        pruner=f"timed:pruner=(lsp:keep=0.3),{'' if option == 'until' else 'until=9,'}{option}={value}"
     ).make()
     assert pruner == Timed(pruner=LSP(keep=0.3), **{"until": 9, option: value})
 

@@ -9,7 +9,7 @@ from own_files import arrays, tables
 from typer.testing import CliRunner
 
 from lsprune.cli import app
-from lsprune.cli.user_graph_options import LabelOptions, UserGraphOptions, command_words, parse_shares
+from lsprune.cli.user_graph_options import SplitOptions, UserGraphOptions, command_words, parse_shares
 from lsprune.errors import OptionError
 from lsprune.files import seal
 
@@ -25,23 +25,23 @@ def test_options_become_files_and_words_again() -> None:
     options = UserGraphOptions(
         features="x.npy", labels=Path("l.npy"), label="kind", edge_attr="w, v", source="a", target="b"
     )
-    files = options.files(Path("my graph.npz"), LabelOptions(split="m1,m2,m3"))
+    files = options.files(Path("my graph.npz"), SplitOptions(split="m1,m2,m3"))
     assert (files.features, files.edge_attr, files.split) == ("x.npy", ("w", "v"), ("m1", "m2", "m3"))
     assert command_words(files) == (
         "'my graph.npz' --features x.npy --labels l.npy --label kind --source a --target b --edge-attr w,v"
     )
     files = UserGraphOptions(features="n.parquet", node_id="key", x="a, b").files(
-        Path("g.npz"), LabelOptions(split_seed=3)
+        Path("g.npz"), SplitOptions(split_seed=3)
     )
     assert (files.id, files.x, files.split_seed) == ("key", ("a", "b"), 3)
     assert command_words(files) == "g.npz --features n.parquet --id key --x a,b"
 
 
 def test_a_number_is_that_of_a_split_and_a_name_is_not() -> None:
-    files = UserGraphOptions(verify_input=True).files(Path("g.npz"), LabelOptions(task="multi-label", split=" 12 "))
+    files = UserGraphOptions(verify_input=True, task="multi-label").files(Path("g.npz"), SplitOptions(split=" 12 "))
     assert (files.split, files.split_number, files.task, files.verify_input) == ((), 12, "multi-label", True)
-    assert command_words(files) == "g.npz --verify-input"
-    files = UserGraphOptions().files(Path("g.npz"), LabelOptions(split="part2"))
+    assert command_words(files) == "g.npz --task multi-label --verify-input"
+    files = UserGraphOptions().files(Path("g.npz"), SplitOptions(split="part2"))
     assert (files.split, files.split_number) == (("part2",), None)
 
 

@@ -59,7 +59,7 @@ def test_the_command_takes_names(suffix, tmp_path):
     path, out = written(tmp_path, suffix), tmp_path / f"out{suffix}"
     inner = "(top-weight:k=2,column=when)"
     done = CliRunner().invoke(
-        app, ["prune", str(path), str(out), "--pruner", f"timed:inner={inner},time=when,until={BIG + 70}"]
+        app, ["prune", str(path), str(out), "--pruner", f"timed:pruner={inner},time=when,until={BIG + 70}"]
     )
     assert done.exit_code == 0, done.output
     assert times_in(out) == T[EXPECTED].tolist()

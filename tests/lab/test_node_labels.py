@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lsprune.errors import FormatError, OptionError
+from lsprune.errors import FormatError, LabelsWarning, OptionError
 from lsprune.lab.node_labels import check_task, read_labels
+from lsprune.weights.labels import sorted_labels
 
 
 def read(column: object, task: str | None = None, nodes: int = 3) -> object:
@@ -20,7 +21,9 @@ def read(column: object, task: str | None = None, nodes: int = 3) -> object:
     ("column", "kind", "y"),
     [
         (np.array([5, 3, -1]), "classes", [1, 0, -1]),
-        (np.array([1.0, 0.0, np.nan]), "classes", [1, 0, -1]),
+        (np.array([1.5, 0.0, np.nan]), "numbers", [1.5, 0, np.nan]),
+        (pa.chunked_array([[7, None, 5]]), "classes", [1, -1, 0]),
+        (pa.chunked_array([[True, None, False]]), "classes", [1, -1, 0]),
         (np.array([[1], [0], [1]]), "classes", [1, 0, 1]),
         (np.array(["b", "a", ""]), "classes", [1, 0, -1]),
         (np.array([-1.5, 2.0, np.inf]), "numbers", [-1.5, 2.0, np.nan]),
@@ -33,6 +36,26 @@ def test_type_and_shape_say_what_labels_are(column: object, kind: str, y: object
     labels = read(column)
     assert labels.kind == kind
     np.testing.assert_array_equal(labels.y, np.array(y, labels.y.dtype))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "task", "y"),
+    [
+        (np.array([2.0, 0.0, np.nan]), "numbers", "node-regression", [2, 0, np.nan]),
+        (np.array([2.0, -1.0, 1.0]), "numbers", "node-regression", [2, -1, 1]),
+        (np.array([1.0, 0.0, np.nan]), "labels", "multi-label", [[1], [0], [np.nan]]),
+    ],
+)
+def test_whole_floats_are_what_python_takes_them_for_and_a_warning_says_how_to_have_classes(
+    column: np.ndarray, kind: str, task: str, y: object
+) -> None:
+    with pytest.warns(LabelsWarning, match=f"y holds whole numbers stored as floats.*--task node-class.*--task {task}"):
+        labels = read(column)
+    assert labels.kind == kind == sorted_labels(column, np.arange(3))[0]
+    np.testing.assert_array_equal(labels.y, np.array(y, np.float32))
+    classes = read(column, "node-classification")
+    assert classes.kind == "classes" and classes.y.dtype == np.int64
+    np.testing.assert_array_equal(read(column, task).y, labels.y)
 
 
 def test_a_task_says_it_too() -> None:

@@ -75,7 +75,7 @@ def test_features_from_npy_and_from_npz_with_masks(tmp_path: Path) -> None:
     ],
 )
 def test_negative_nan_and_empty_labels_are_unlabelled(tmp_path: Path, y: np.ndarray) -> None:
-    result = read(npz(tmp_path / "g.npz", y=y))
+    result = read(npz(tmp_path / "g.npz", y=y), task="node-classification")
     assert len(result.classes) == 1
     np.testing.assert_array_equal(result.y, np.where(arrays()["y"] == 1, 0, -1))
 

@@ -189,7 +189,7 @@ def test_what_is_wrong_is_named(session, pruner, error, message):
 def test_the_command(session, tmp_path):
     edges, _, graph = tables(session, "long")
     edges.write.parquet(str(tmp_path / "edges"))
-    spec = f"timed:inner=(top-weight:k=2,column=t,self_loops=edge),time=t,until={BIG + 12}"
+    spec = f"timed:pruner=(top-weight:k=2,column=t,self_loops=edge),time=t,until={BIG + 12}"
     done = CliRunner().invoke(app, ["spark-prune", str(tmp_path / "edges"), str(tmp_path / "out"), "--pruner", spec])
     assert done.exit_code == 0, done.output
     pruner = Timed(pruner=TopWeight(k=2, column="t", self_loops="edge"), time="t", until=BIG + 12)

@@ -1,4 +1,8 @@
-"""The pruners that `choose` tries: the baseline, the recommended one, then others by falling promise."""
+"""The pruners that `choose` tries: the baseline, the recommended one, then others by falling promise.
+
+Their names are those of methods in `lsprune compare`, in its results and in `lsprune.lab.studies`: `top-` keeps the
+edges of largest weight (a product of the weights named), `lsp-` is an LSP, and `-out` lets senders own their edges.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lsprune.baselines import LocalRandom
+from lsprune.baselines import LocalRandom, NoEdges
 from lsprune.baselines.top_weight import TopWeight
 from lsprune.checks import shown
 from lsprune.chooser.known_labels import KnownLabels
@@ -18,7 +22,8 @@ from lsprune.weights import Degree, Jaccard, Labels, Similarity, Weight
 from lsprune.weights.assortativity import MIN_ASSORTATIVITY, assortativity
 from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS
 
-BASELINE = "k random neighbours"  # what others are compared with
+UNPRUNED, NO_EDGES = "unpruned", NoEdges.name  # what all edges and no edges are called
+BASELINE = LocalRandom.name  # k random neighbours: what others are compared with
 
 
 @dataclass(frozen=True)
@@ -52,16 +57,16 @@ def _top(weights: Weight, **rules: Any) -> Pruner:
 
 CANDIDATES: tuple[Candidate, ...] = (
     Candidate(BASELINE, LocalRandom(keep=0.5)),
-    Candidate("labels x jaccard x degree", _top(WITH_LABELS)),
-    Candidate("jaccard x similarity", _top(WITHOUT_LABELS)),
-    Candidate("jaccard", _top(Jaccard())),
-    Candidate("labels", _top(Labels())),
-    Candidate("labels x jaccard x degree, sources decide", _top(WITH_LABELS, side="out")),
-    Candidate("similarity", _top(Similarity())),
-    Candidate("low degree", _top(Degree())),
-    Candidate("jaccard x similarity, sources decide", _top(WITHOUT_LABELS, side="out")),
-    Candidate("projection", LSP(keep=0.5)),
-    Candidate("codebook", LSP(keep=0.5, hash="codebook")),
+    Candidate("top-labels-jaccard-degree", _top(WITH_LABELS)),
+    Candidate("top-jaccard-similarity", _top(WITHOUT_LABELS)),
+    Candidate("top-jaccard", _top(Jaccard())),
+    Candidate("top-labels", _top(Labels())),
+    Candidate("top-labels-jaccard-degree-out", _top(WITH_LABELS, side="out")),
+    Candidate("top-similarity", _top(Similarity())),
+    Candidate("top-low-degree", _top(Degree())),
+    Candidate("top-jaccard-similarity-out", _top(WITHOUT_LABELS, side="out")),
+    Candidate("lsp-projection", LSP(keep=0.5)),
+    Candidate("lsp-codebook", LSP(keep=0.5, hash="codebook")),
 )
 
 
@@ -85,6 +90,8 @@ def own_candidates(candidates: Mapping[str, Any]) -> tuple[Candidate, ...]:
         raise OptionError(f"candidates must be pruners by name, as {{'mine': pruner}}, got {shown(candidates)}")
     for name, pruner in candidates.items():
         budgeted = isinstance(pruner, Pruner) and hasattr(pruner, "keep")
+        if name in (BASELINE, UNPRUNED, NO_EDGES):
+            raise OptionError(f"candidates must have names of their own, got {name!r}, which is always tried")
         if not isinstance(name, str) or not budgeted or hasattr(pruner, "options"):
             raise OptionError(f"candidates must be pruners by name, not fitted, with a budget, got {shown(pruner)}")
     if not candidates:

@@ -11,17 +11,18 @@ import numpy as np
 
 from lsprune import adapters
 from lsprune.checks import check_number, check_seed
-from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates, recommended_first
+from lsprune.chooser.candidates import CANDIDATES, UNPRUNED, Candidate, own_candidates, recommended_first
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
 from lsprune.chooser.known_labels import MIN_JUDGED, KnownLabels, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
-from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
+from lsprune.chooser.trials import Progress, Results, Trials, plan_trials, run_trials
 from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
-from lsprune.graph import Graph
+from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as thread_pool
 from lsprune.pruners import LSP, Pruner
+from lsprune.pruners.graph_of_row import naming_graph_of_row
 
 SECONDS = 300.0  # for all trials, unless the caller says otherwise
 
@@ -55,7 +56,9 @@ def choose(
         shares: several of them, of which the smallest lossless one is chosen; or
         goal: "lossless" (the same with shares of 5, 10, 25 and 50 %), or "2x faster": half the edges.
         candidates: pruners to try instead of ours, by name; k random neighbours are always tried.
-        y: labels of the nodes, or of the graphs of a list. train_mask, val_mask: which of them may be looked at.
+        y: labels of the nodes, or of the graphs of a list: integers are classes, floats are numbers to predict, also
+            whole ones (`y.long()` makes them classes); floats 0 and 1 are labels that are there or not.
+        train_mask, val_mask: which of them may be looked at.
         seconds: begin no further trial after this time.
         resume: a file that trials are written to, and read from if it is there.
         progress: called with (trials done, all trials, name of the next).
@@ -116,9 +119,17 @@ def _what_is_missing(no_usable_labels: bool, some_labels: bool) -> str:
 def _check_finite(graph: Graph) -> None:
     """Raise GraphError for attributes that a probe cannot be trained on."""
     for name, values in (("x", graph.x_target), ("edge_attr", graph.edge_attr)):
-        numbers = values.data if hasattr(values, "tocsr") else np.empty(0) if values is None else np.asarray(values)
-        if numbers.dtype.kind == "f" and not np.isfinite(numbers).all():
-            raise GraphError(f"{name} must be finite, got NaN or infinite entries")
+        if values is None:
+            continue
+        sparse = hasattr(values, "tocsr")
+        rows: Any = values.tocsr() if sparse else np.asarray(values)
+        numbers: Array = rows.data if sparse else rows.reshape(-1)
+        bad = np.flatnonzero(~np.isfinite(numbers)) if numbers.dtype.kind == "f" else np.empty(0, np.int64)
+        if bad.size:
+            ends = rows.indptr[1:] if sparse else np.arange(1, len(rows) + 1) * (rows.size // len(rows))
+            row = int(np.searchsorted(ends, bad[0], side="right"))
+            with naming_graph_of_row({None: graph}):
+                raise GraphError(f"{name} must be finite, got {numbers[bad[0]]} in row {row}")
 
 
 def _warn_small(graph: Graph, share: float) -> None:
@@ -138,11 +149,12 @@ def _without_labels(
     keep = aim.shares[-1]
     bare = graph.x_target is None and graph.edge_attr is None
     pruner: Pruner = LSP(keep=keep, hash="identity", seed=seed) if bare else LSP.auto(keep=keep, seed=seed)
-    name = "identity" if bare else "LSP.auto"
+    fitted = pruner if bare else pruner.fit(data, threads=threads)
+    learned = Candidate("lsp-auto", getattr(fitted, "options", fitted)).needs_labels
+    name = "lsp-identity" if bare else "lsp-auto-labels" if learned else "lsp-auto"
     reason = f"{name} at {keep:.3g} of the edges: {missing}."
     if aim.lossless:
         reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
-    fitted = pruner if bare else pruner.fit(data, threads=threads)
     return Choice(name, keep, fitted, reason, "", (), True, time.perf_counter() - start)
 
 
@@ -152,7 +164,7 @@ def _pick(
     """Return the choice: the best candidate at the share asked for, or at the smallest lossless share."""
     by_name = {option.name: option for option in options}
     picks = {share: best_at(share, results, list(by_name)) for share in aim.shares}
-    whole = results[ALL_EDGES, 1.0][0]
+    whole = results[UNPRUNED, 1.0][0]
     share, reason_end = aim.shares[-1], ""
     if aim.lossless:
         lossless = [share for share in aim.shares if is_lossless(results[picks[share], share][0], whole)]

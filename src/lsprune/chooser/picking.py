@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lsprune.chooser.candidates import BASELINE
+from lsprune.chooser.candidates import BASELINE, NO_EDGES, UNPRUNED
 from lsprune.chooser.choice import Tried
 from lsprune.chooser.scores import Scores, paired_gain
-from lsprune.chooser.trials import ALL_EDGES, NO_EDGES, Results
+from lsprune.chooser.trials import Results
 
 CLEAR = 1.96  # standard errors of a clear difference
 SWITCH = 2.0  # by which another candidate must be better than the recommended one: the best of many is partly luck
@@ -48,12 +48,12 @@ def reason_for(name: str, share: float, results: Results, metric: str) -> str:
     chosen = scores[name, share]
     text = (
         f"{name} at {100 * share:.3g} % of the edges: {metric} of the probe {chosen:.3f}, k random neighbours "
-        f"{scores[BASELINE, share]:.3f}, all edges {scores[ALL_EDGES, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
+        f"{scores[BASELINE, share]:.3f}, all edges {scores[UNPRUNED, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
     )
-    others = [score for (other, keep), score in scores.items() if keep == share and other not in (ALL_EDGES, name)]
+    others = [score for (other, keep), score in scores.items() if keep == share and other not in (UNPRUNED, name)]
     if any(score > chosen for score in others):
         text += f" Candidates that score higher are not clearly better (by {SWITCH:g} standard errors)."
-    mean, error = paired_gain(results[ALL_EDGES, 1.0][0].hits, results[NO_EDGES, 0.0][0].hits)
+    mean, error = paired_gain(results[UNPRUNED, 1.0][0].hits, results[NO_EDGES, 0.0][0].hits)
     if mean <= CLEAR * error:
         text += " Edges do not clearly help the probe here: try a model without them first."
     return text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lsprune.chooser.candidates import BASELINE, Candidate
+from lsprune.chooser.candidates import BASELINE, NO_EDGES, UNPRUNED, Candidate
 from lsprune.chooser.known_labels import KnownLabels
 from lsprune.chooser.scores import Scores
 from lsprune.chooser.trial_file import Trial, TrialFile
@@ -24,8 +24,6 @@ from lsprune.pruners.relations import is_undirected
 
 if TYPE_CHECKING:
     from lsprune.chooser.probe import Probe
-
-ALL_EDGES, NO_EDGES = "all edges", "no edges"
 
 MIN_SPARSE_COLUMNS, MAX_SPARSE_SHARE = 64, 0.05  # of attributes that are worked on as a sparse matrix
 
@@ -125,7 +123,7 @@ def plan_trials(options: Sequence[Candidate], graph: Graph, labels: KnownLabels,
     """Return the trials: the whole graph and no edges first, then candidate by candidate."""
     able = [option for option in options if option.fits(graph) and (labels.level == "nodes" or not option.needs_labels)]
     steps = [Step(option.name, share, option) for option in able for share in shares]
-    return [Step(ALL_EDGES, 1.0), Step(NO_EDGES, 0.0), *steps]
+    return [Step(UNPRUNED, 1.0), Step(NO_EDGES, 0.0), *steps]
 
 
 def run_trials(

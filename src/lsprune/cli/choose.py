@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
+from lsprune.cli.console import Json, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import parse_seconds
-from lsprune.cli.user_graph_options import GraphFile, LabelOptions, UserGraphOptions, parse_shares
+from lsprune.cli.user_graph_options import GraphFile, SplitOptions, UserGraphOptions, parse_shares
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def choose_command(
     graph: GraphFile,
     description: UserGraphOptions,
-    labels: LabelOptions,
+    splits: SplitOptions,
     keep: Annotated[float | None, typer.Option(help="Share of the edges to keep, in (0, 1].")] = None,
     shares: Annotated[
         str, typer.Option(metavar="LIST", help="Shares to try; the smallest lossless one is chosen.")
@@ -69,7 +69,7 @@ def choose_command(
             check_plot(plot)
         wanted = parse_shares(shares) if shares else None
         goal = "lossless" if goal is None and keep is None and wanted is None else goal
-        user_graph = read_user_graph(description.files(graph, labels))
+        user_graph = read_user_graph(description.files(graph, splits))
         train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
         seconds = parse_seconds(budget) if budget else SECONDS
         with trials_bar(seconds) as progress:
@@ -95,6 +95,8 @@ def choose_command(
 def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
     """Yield the lines below the table: the reason for the choice, and the next step."""
     if found.tried:
+        yield from baseline_note(row.name for row in found.tried)
+        yield "top-: each node keeps its edges of largest weight; -out: senders own edges, not receivers"
         yield f"score: {found.metric} of a linear probe; gain: over k random neighbours, in points, with 95 % interval"
     yield found.reason
     if not found.finished:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.console import Json, Report, errors, framed, show, tell, trials_bar
+from lsprune.cli.console import Json, Report, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import Device, Out, TimeLimit, open_callbacks, parse_seconds, split_methods, status_text
-from lsprune.cli.user_graph_options import GraphFile, LabelOptions, Shares, UserGraphOptions, parse_shares
+from lsprune.cli.user_graph_options import GraphFile, Shares, SplitOptions, UserGraphOptions, parse_shares
 from lsprune.errors import GraphError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class TrainingOptions:
 def compare_command(
     graph: GraphFile,
     description: UserGraphOptions,
-    labels: LabelOptions,
+    splits: SplitOptions,
     training: TrainingOptions,
     methods: Annotated[
         str,
@@ -97,7 +97,7 @@ def compare_command(
 
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
-        files = description.files(graph, labels)
+        files = description.files(graph, splits)
         data = user_graph_dataset(files).train  # errors in the files are raised before the first run
         _check_edges(data.num_edges)
         compared = split_methods(methods) if methods else _finalists(data, parsed_shares, finalists, out / files.name)
@@ -142,6 +142,7 @@ def _finalists(data: Any, shares: list[float], count: int, trials: Path) -> Sequ
 
 def _lines(summary: Report, can_write_page: bool) -> Iterator[str]:
     """Yield the lines below the table."""
+    yield from baseline_note(summary["ranking"])
     if len(summary["ranking"]) > 1:
         yield f"By validation over all shares, best first: {', '.join(summary['ranking'])}."
     yield from summary["advice"]

@@ -15,7 +15,7 @@ import sys
 import time
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO, cast
 
@@ -186,6 +186,14 @@ def tell(text: str) -> None:
     typer.echo(escaped(text))
 
 
+def baseline_note(methods: Iterable[str]) -> Iterator[str]:
+    """Yield what `local-random` is, if it is among the methods of a table."""
+    from lsprune.baselines import LocalRandom
+
+    if LocalRandom.name in methods:
+        yield f"{LocalRandom.name}: {LocalRandom.about}"
+
+
 @contextmanager
 def steps(total: int) -> Iterator[Callable[[str], None]]:
     """Yield a function that names the next of `total` steps on a progress bar, shown only on a terminal."""
@@ -275,7 +283,7 @@ def _console() -> Console:
 
 
 # what `IsolatedWarning` recommends in Python
-GUARD = '--pruner "guarded:inner=(...),min_keep=1"'
+GUARD = '--pruner "guarded:pruner=(...),min_keep=1"'
 
 
 def kept_table(name: str, report: Report) -> Table:

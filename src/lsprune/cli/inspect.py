@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lsprune.cli.console import Json, errors, framed, show, tell, trials_bar
+from lsprune.cli.console import Json, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import split_methods
 from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, command_words, parse_shares
@@ -90,14 +90,16 @@ def inspect_command(
             return
         show(report, False, lambda: profile_table(graph.name, graph_profile))
         show(report, False, lambda: trial_table(trials))
-        for line in _lines(graph_profile, trials[0], advice, command):
+        for line in _lines(graph_profile, trials, advice, command):
             tell(line)
         if plot is not None:
             tell(f"Plot: {plot}")
 
 
-def _lines(graph_profile: Profile, trial: Trial, advice: str, command: str) -> Iterator[str]:
-    """Yield the lines below the tables: the meaning of the columns, and the next step."""
+def _lines(graph_profile: Profile, trials: list[Trial], advice: str, command: str) -> Iterator[str]:
+    """Yield the lines below the tables: the meaning of names and columns, and the next step."""
+    yield from baseline_note(trial.method for trial in trials)
+    trial = trials[0]
     for column, meaning in NOTES.items():
         if (column != "same" or trial.noise is not None) and (column != "one class" or trial.homophily is not None):
             yield f"{column}: {meaning}"

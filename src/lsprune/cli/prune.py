@@ -52,7 +52,7 @@ def prune_command(
 
     Example: lsprune prune messages.parquet small.parquet --pruner top-weight --set column=time --k 10
 
-    Example: lsprune prune graph.npz small.npz --pruner "guarded:inner=(lsp:keep=0.3),min_keep=1"
+    Example: lsprune prune graph.npz small.npz --pruner "guarded:pruner=(lsp:keep=0.3),min_keep=1"
 
     Example: lsprune prune ratings.csv small.csv --source user --target item --bipartite --hash identity --k 5
     """

@@ -40,6 +40,13 @@ class UserGraphOptions:
     label: Annotated[
         str | None, typer.Option(metavar="NAME", help="Array or column of the labels (default: y, if it exists).")
     ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="What the labels are: node-classification, multi-label (0 and 1, shape [N, labels]) or "
+            "node-regression (default: integers and strings are classes, floats are numbers)."
+        ),
+    ] = None
     edge_attr: EdgeAttr = ""
     source: Source = None
     target: Target = None
@@ -49,29 +56,22 @@ class UserGraphOptions:
 
     verify_input: VerifyInput = False
 
-    def files(self, graph: Path, labels: LabelOptions | None = None) -> UserGraphFiles:
+    def files(self, graph: Path, splits: SplitOptions | None = None) -> UserGraphFiles:
         """Return the files and names of these options."""
         from lsprune.lab.user_graph import UserGraphFiles
 
-        more = {} if labels is None else labels.keywords()
+        more = {} if splits is None else splits.keywords()
         return UserGraphFiles(
             graph=graph, features=self.features, labels=self.labels, label=self.label, source=self.source,
             edge_attr=names(self.edge_attr), target=self.target, id=self.node_id, x=names(self.x), memory=self.memory,
-            verify_input=self.verify_input, **more,
+            verify_input=self.verify_input, task=self.task, **more,
         )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class LabelOptions:
-    """What the labels are, and how nodes are split."""
+class SplitOptions:
+    """How nodes are split."""
 
-    task: Annotated[
-        str | None,
-        typer.Option(
-            help="node-classification, multi-label (0 and 1, shape [N, labels]) or node-regression "
-            "(default: inferred from the labels)."
-        ),
-    ] = None
     split: Annotated[
         str,
         typer.Option(
@@ -90,13 +90,13 @@ class LabelOptions:
         text = self.split.strip()
         number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
         split = names(text) if number is None else ()
-        return {"task": self.task, "split": split, "split_number": number, "split_seed": self.split_seed}
+        return {"split": split, "split_number": number, "split_seed": self.split_seed}
 
 
 def command_words(files: UserGraphFiles) -> str:
     """Return the graph and its options as words of a command line."""
     words = [str(files.graph)]
-    for name in ("features", "id", "labels", "label", "source", "target", "memory"):
+    for name in ("features", "id", "labels", "label", "task", "source", "target", "memory"):
         value = getattr(files, name)
         words += [] if value is None else [f"--{name}", str(value)]
     words += ["--x", ",".join(files.x)] if files.x else []

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
-from lsprune.errors import GraphError, NoGpuPath
+from lsprune.errors import GraphError, NoGpuPath, naming_graph
 from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, oriented
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
@@ -147,7 +147,10 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
     check_kinds(graphs)
     if len({graph.device for graph in graphs}) > 1:
         raise NoGpuPath("the graphs of a list must be on one device for the GPU path")
-    bipartite, ends = graphs[0].bipartite, [graph.ends() for graph in graphs]
+    bipartite, ends = graphs[0].bipartite, []
+    for place, graph in enumerate(graphs):
+        with naming_graph(place):
+            ends.append(graph.ends())
     source, source_ptr = _concat_ends(
         [s for s, _ in ends], [graph.num_sources for graph in graphs], [graph.source_ptr for graph in graphs]
     )

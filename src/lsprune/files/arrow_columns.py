@@ -76,6 +76,17 @@ def integers(column: Any, name: str, path: Path, place: Place = row, hint: str =
     return np.asarray(column.to_numpy())
 
 
+def without_missing_integers(column: Any) -> Any:
+    """Return a column of labels in which a missing integer or boolean is -1, as integers; others stay as they are."""
+    if not hasattr(column, "type"):
+        return column
+    import pyarrow as pa
+
+    if pa.types.is_boolean(column.type) and column.null_count:
+        column = column.cast(pa.int8())
+    return column.fill_null(-1) if pa.types.is_integer(column.type) else column
+
+
 def refuse_null(column: Any, name: str, path: Path, place: Place) -> None:
     """Raise FormatError if a value is missing."""
     import pyarrow.compute as pc

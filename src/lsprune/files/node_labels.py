@@ -100,18 +100,16 @@ def _plain(column: Any) -> Array:
         return np.asarray(column)
     import pyarrow as pa
 
-    from lsprune.files.arrow_columns import is_list, list_length
+    from lsprune.files.arrow_columns import is_list, list_length, without_missing_integers
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_list(column.type):
         width = list_length(column, "labels", Path("labels"))
         return np.concatenate([np.asarray(chunk.flatten()) for chunk in column.chunks]).reshape(len(column), width)
-    if pa.types.is_integer(column.type):
-        column = column.fill_null(-1)
-    elif pa.types.is_boolean(column.type):
-        column = column.cast(pa.int8()).fill_null(-1)
-    return np.asarray(column.to_numpy())
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.int8())
+    return np.asarray(without_missing_integers(column).to_numpy())
 
 
 def mask_of(array: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The labels of a user's nodes: a class, several labels, or a number each."""
+"""The labels of a user's nodes: a class, several labels, or a number each; the rule is that of `weights="labels"`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.errors import FormatError, OptionError
+from lsprune.errors import FormatError, LabelsWarning, OptionError, warn
+from lsprune.files.arrow_columns import without_missing_integers
 from lsprune.graph import Array
+from lsprune.weights.labels import kind_of
 
 CLASSES, LABELS, NUMBERS = "classes", "labels", "numbers"
+_WHOLE = {LABELS: "a label that is there (1) or not (0)", NUMBERS: "values of a regression"}
 TASKS = {"node-classification": CLASSES, "multi-label": LABELS, "node-regression": NUMBERS}
 
 
@@ -40,16 +43,19 @@ def check_task(task: str | None) -> None:
 def read_labels(column: Any, name: str, nodes: int, path: Path, task: str | None = None) -> NodeLabels:
     """Return the labels in a column; without a task, their type and shape say what they are.
 
-    Several columns, or lists, of 0 and 1 are several labels a node; numbers with fractions are numbers; all else is
-    classes. Not labelled: negative classes, empty strings, NaN.
+    Integers, booleans and strings are classes; several columns, lists, or floats, of 0 and 1 are labels that are there
+    or not; other floats are numbers, also whole ones. Not labelled: negative classes, empty strings, NaN.
     """
-    values = to_numpy(column, name, path)
+    values = to_numpy(without_missing_integers(column), name, path)
     values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 and task != "multi-label" else values
     if values.ndim not in (1, 2) or values.shape[0] != nodes:
         raise FormatError(f"label {name} must have shape [{nodes}], one per node, got {list(values.shape)}")
     kind = _kind(values) if task is None else TASKS[task]
+    if task is None:
+        _warn_whole_floats(values, name, kind)
     if kind == LABELS:
-        return NodeLabels(LABELS, _several(values, name))
+        one_label = values.ndim == 1 and values.dtype.kind == "f"
+        return NodeLabels(LABELS, _several(values[:, None] if one_label else values, name))
     if values.ndim == 2:
         raise FormatError(f"label {name} must have shape [{nodes}] for {task}, got {list(values.shape)}")
     if kind == NUMBERS:
@@ -75,8 +81,21 @@ def _kind(values: Array) -> str:
         return LABELS
     if values.dtype.kind != "f":
         return CLASSES
+    return kind_of(values[np.isfinite(values)][:, None])
+
+
+def _warn_whole_floats(values: Array, name: str, kind: str) -> None:
+    """Warn of one column of whole floats, which may be meant as classes."""
+    if values.ndim != 1 or values.dtype.kind != "f":
+        return
     known = values[np.isfinite(values)]
-    return NUMBERS if np.any(known != np.floor(known)) else CLASSES
+    if np.all(known == np.floor(known)):
+        task = next(task for task, meant in TASKS.items() if meant == kind)
+        warn(
+            f"label {name} holds whole numbers stored as floats: they are read as {_WHOLE[kind]}. If they are classes, "
+            f"set --task node-classification (task=) or store integers; --task {task} keeps what is read",
+            LabelsWarning,
+        )
 
 
 def _several(values: Array, name: str) -> Array:

@@ -57,7 +57,7 @@ def consistency(
         measure: the name of the value.
         axes: matplotlib axes to draw on; default a new figure. The same in `scalar` and `degrees`.
 
-    >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "local random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
+    >>> figure = consistency({"LSP": {0.2: 0.5, 0.4: 0.7}, "random": {0.2: 0.1, 0.4: 0.3}})  # doctest: +SKIP
     >>> figure.savefig("consistency.png")  # doctest: +SKIP
     """
     figure, axes = _over_shares(curves, measure, None, title, axes)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self
 from lsprune import adapters
 from lsprune.attributes import Part
 from lsprune.checks import is_whole, short_repr, shown
-from lsprune.errors import FormatError, OptionError
+from lsprune.errors import FormatError, OptionError, naming_graph
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
 from lsprune.needs import Needs
@@ -144,7 +144,11 @@ class Pruner(ABC):
         """Return True for every edge to keep, in the caller's edge order: an array, a list of arrays or a dict."""
         adapter = adapters.find(data).configured(columns=self.needs.edge_columns)
         if adapter.pruned_apart(data):
-            return [self.mask(item, threads=threads, executor=executor) for item in data]
+            masks = []
+            for place, item in enumerate(data):
+                with naming_graph(place):
+                    masks.append(self.mask(item, threads=threads, executor=executor))
+            return masks
 
         def masks_of(graphs: Mapping[Any, Graph], run: Runtime) -> dict[Any, Array]:
             return own_arrays(adapter, data, relation_masks(graphs, self, {}, run).masks)

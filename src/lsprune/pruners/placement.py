@@ -11,6 +11,7 @@ from lsprune.errors import HostWarning, NoGpuPath, warn
 from lsprune.graph import Graph
 from lsprune.kernels import Runtime, runtime
 from lsprune.numeric.random_numbers import is_tensor
+from lsprune.pruners.graph_of_row import naming_graph_of_row
 
 if TYPE_CHECKING:
     from lsprune.pruners.contract import Pruner
@@ -29,7 +30,7 @@ def where_it_is(
     is copied to the host. With `executor="gpu"`, a graph on the host is copied to the GPU, and NoGpuPath is raised if
     there is no GPU path.
     """
-    run = runtime(threads, executor)
+    run, work = runtime(threads, executor), _naming_graphs(work)
     device = adapter.device(data) if executor in (None, "gpu") else None
     if device is None and executor != "gpu":
         return work(adapter.graphs(data), run)
@@ -41,6 +42,16 @@ def where_it_is(
             raise NoGpuPath(f"{error}; {advice}") from None
         _warn(str(error))
     return work(adapter.graphs(data), run)
+
+
+def _naming_graphs(work: Work[T]) -> Work[T]:
+    """Return the same work, whose errors say which graph of several they are about."""
+
+    def named(graphs: Mapping[Key, Graph], run: Runtime) -> T:
+        with naming_graph_of_row(graphs):
+            return work(graphs, run)
+
+    return named
 
 
 def own_arrays(adapter: Adapter, data: Any, arrays: Mapping[Key, Any]) -> dict[Key, Any]:

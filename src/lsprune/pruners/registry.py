@@ -27,14 +27,34 @@ def pruner(spec: str | Mapping[str, Any], **options: Any) -> Pruner:
     >>> from lsprune import pruner
     >>> pruner("top-weight:column=2", k=3)
     TopWeight(k=3, column=2)
+    >>> pruner("guarded:pruner=(lsp:k=8),min_keep=1")
+    Guarded(pruner=LSP(k=8), min_keep=1)
     """
-    if isinstance(spec, str):
-        table = parse_spec(spec)
-        spec = {"pruner": table.pop("name"), **table}
+    table = parse_spec(spec) if isinstance(spec, str) else dict(spec)
     for name in options:
-        if name in spec:
+        if name in table:
             raise OptionError(f"{name} must be given once, got it twice")
-    return from_dict({**spec, **options})
+    table |= options
+    return from_dict(table_of(table) if isinstance(spec, str) else table)
+
+
+def table_of(parsed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `from_dict` takes from a parsed short form, in which options have the names that they have in Python.
+
+    A table names the kind of the pruner under "pruner", and so the pruner within another under "inner".
+
+    >>> table_of({"name": "guarded", "pruner": {"name": "lsp", "k": 8}, "min_keep": 1})
+    {'pruner': 'guarded', 'min_keep': 1, 'inner': {'pruner': 'lsp', 'k': 8}}
+    """
+    rest = dict(parsed)
+    name = rest.pop("name")
+    if "inner" in rest:
+        raise OptionError(f"inner is not an option of {name}: write {name}:pruner=(...), as in Python")
+    if "pruner" not in rest:
+        return {"pruner": name, **rest}
+    inner = rest.pop("pruner")
+    inner = parse_spec(inner) if isinstance(inner, str) else inner
+    return {"pruner": name, **rest, "inner": table_of(inner) if isinstance(inner, Mapping) else inner}
 
 
 def load(path: str | os.PathLike[str]) -> Pruner:

@@ -46,6 +46,12 @@ def pruners_of(plan: Plan) -> list[Pruner]:
     return list(plan.values()) if isinstance(plan, Mapping) else [plan]
 
 
+def check_plan(plan: Any) -> None:
+    """Raise OptionError unless it is a pruner, a mapping from relation to pruner, or a budget that relations share."""
+    for pruner in pruners_of(plan):
+        check_pruner(pruner)
+
+
 def relation_masks(graphs: Mapping[Key, Graph], plan: Plan, reverse: Mapping[Any, Any], run: Runtime) -> RelationMasks:
     """Prune every relation that is to be pruned.
 

@@ -63,8 +63,8 @@ class Wrapper(Pruner):
         known = {f.name for f in dataclasses.fields(cls)} - {"pruner"} | {"inner"}
         keywords = cls._keywords(options, known)
         inner = keywords.pop("inner", None)
-        if isinstance(inner, Mapping):  # of a short form such as "guarded:inner=(lsp:k=8)" it has a name
-            inner = from_dict({"pruner" if name == "name" else name: value for name, value in inner.items()})
+        if isinstance(inner, Mapping):
+            inner = from_dict(inner)
         return cls(pruner=inner, **keywords)
 
     def _state(self) -> tuple[dict[str, Array], dict[str, Any]]:

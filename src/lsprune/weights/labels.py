@@ -37,8 +37,8 @@ class Labels(Weight):
     - `y` of integers, one a node: classes; p is the sum over the classes of p_owner p_neighbour. A negative number is
       a missing label.
     - `y` of several columns (or of floats) that hold 0 and 1: p is the probability that all labels are the same.
-    - other floats: p falls with the square of the difference of the predictions, in units of the teacher's error. NaN
-      is a missing label.
+    - other floats, also whole ones: numbers; p falls with the square of the difference of the predictions, in units of
+      the teacher's error. NaN is a missing label.
 
     >>> Labels(power=0.5)
     Labels(power=0.5)
@@ -184,11 +184,25 @@ def sorted_labels(labels: Array, nodes: Array) -> tuple[str, Array, Array]:
     nodes, rows = nodes[there], rows[there]
     if not nodes.size or not rows.shape[1]:
         raise GraphError('weights="labels" needs training nodes with a label: train_mask and y leave none')
-    if rows.shape[1] == 1 and rows.dtype.kind in "iu":
+    kind = kind_of(rows)
+    if kind == "classes":
         classes, place = np.unique(rows[:, 0], return_inverse=True)
-        return "classes", nodes, np.eye(classes.shape[0], dtype=np.float32)[place.reshape(-1)]
-    binary = bool(((rows == 0) | (rows == 1)).all())
-    return "labels" if binary else "numbers", nodes, rows.astype(np.float32)
+        return kind, nodes, np.eye(classes.shape[0], dtype=np.float32)[place.reshape(-1)]
+    return kind, nodes, rows.astype(np.float32)
+
+
+def kind_of(rows: Array) -> str:
+    """Return what labels `[nodes, outputs]` are: their type decides, and only between 0 and 1 and others their values.
+
+    One column of integers: "classes". All 0 and 1: "labels", each of which is there or not. Others: "numbers", also
+    whole ones that are stored as floats.
+
+    >>> [kind_of(np.array([[2], [0]], kind)) for kind in (np.int64, np.float32)]
+    ['classes', 'numbers']
+    """
+    if rows.shape[1] == 1 and rows.dtype.kind in "iu":
+        return "classes"
+    return "labels" if bool(((rows == 0) | (rows == 1)).all()) else "numbers"
 
 
 def _training_nodes(graph: Graph) -> Array:

@@ -109,7 +109,7 @@ def test_dataset_that_lost_its_single_numbers_of_nodes():
 def test_dataset_ids_past_their_own_graph_are_refused():
     graphs = several()
     graphs[0].edge_index[0, 0] = 3  # a node of the next graph, once they are joined
-    with pytest.raises(GraphError, match=r"graph 0 must be in \[0, 3\)"):
+    with pytest.raises(GraphError, match=r"^graph 0: edge_index ids must be in \[0, 3\)"):
         graph_of(stored(graphs))
 
 

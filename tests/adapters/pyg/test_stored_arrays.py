@@ -54,10 +54,10 @@ def test_tensors_are_masked_like_arrays():
 def test_ids_past_their_own_graph_are_refused(kind):
     wrong = several()
     wrong[2].edge_index[0, 0] = 4
-    with pytest.raises(GraphError, match=r"ids of graph 2 must be in \[0, 4\)"):
+    with pytest.raises(GraphError, match=r"graph 2: edge_index ids must be in \[0, 4\)"):
         kind.of(stored(wrong)).graph()
     wrong[2].edge_index[0, 0] = -1
-    with pytest.raises(GraphError, match=r"ids of graph 2 must be in \[0, 4\)"):
+    with pytest.raises(GraphError, match=r"graph 2: edge_index ids must be in \[0, 4\)"):
         kind.of(stored(wrong)).graph()
     given = stored()
     given._data.edge_index = torch.zeros(3, 7, dtype=torch.int64)
@@ -83,3 +83,15 @@ def test_labels_of_nodes_are_read_and_those_of_graphs_are_not():
             graph = read.of(given).graph()
             np.testing.assert_array_equal(np.asarray(graph.y), expected)
             assert graph.train_mask is UNUSABLE_MASK  # it has a row for each graph
+
+
+@pytest.mark.parametrize("kind", [StoredArrays, StoredTensors])
+@pytest.mark.parametrize(("name", "item"), [("x", "node"), ("edge_attr", "edge")])
+def test_attributes_of_another_length_are_refused_with_the_graph(kind, name, item):
+    wrong = several()
+    wrong[2].num_nodes = 4
+    for one in wrong[:2]:
+        one.num_nodes = one.x.size(0)
+    wrong[2][name] = wrong[2][name][:-1]
+    with pytest.raises(GraphError, match=f"^graph 2: {name} must have 4 rows, one for each {item}, got 3$"):
+        kind.of(stored(wrong)).graph()

@@ -26,6 +26,7 @@ from lsprune.lab.reporting.method_styles import (
     in_order,
     page_styles,
     print_styles,
+    prose_name,
     styles_of,
 )
 from lsprune.lab.studies.methods import Method, catalogue
@@ -180,3 +181,17 @@ def test_colours_differ_with_any_colour_vision(dark):
 def test_figures_have_the_colours_of_the_light_page():
     light = colours_of_the_page()[0]
     assert {name: light[name.removeprefix("h-")] for name in COLOURS} == COLOURS
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        (catalogue()["local-random"], "k random neighbours"),
+        (catalogue()["random"], "random"),
+        (catalogue()["unpruned"], "unpruned"),
+        (Method("chance", {"pruner": "local-random"}), "chance"),
+        (Method("local-random", {"pruner": "lsp"}), "local-random"),
+    ],
+)
+def test_prose_has_a_name_for_the_baselines_and_keeps_that_of_a_study(method, name):
+    assert prose_name(method) == name

@@ -13,9 +13,10 @@ import torch  # noqa: E402
 from labelled_graphs import labelled_graph  # noqa: E402
 from torch_geometric.data import Data  # noqa: E402
 
-from lsprune.chooser.candidates import CANDIDATES  # noqa: E402
+from lsprune.chooser.candidates import BASELINE, CANDIDATES, NO_EDGES, UNPRUNED  # noqa: E402
 from lsprune.chooser.choice import Choice, Tried  # noqa: E402
 from lsprune.lab.studies.finalists import best_names, find_finalists, method_of  # noqa: E402
+from lsprune.lab.studies.methods import catalogue  # noqa: E402
 from lsprune.pruners import LSP  # noqa: E402
 
 NAN = float("nan")
@@ -37,8 +38,17 @@ def test_every_candidate_is_a_method_with_the_same_pruner(candidate):
     assert method.make(keep=0.3, seed=4) == candidate.at(0.3, 4)
 
 
-def test_names_of_candidates_are_apart():
-    assert len({method_of(candidate).name for candidate in CANDIDATES}) == len(CANDIDATES)
+@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda candidate: candidate.name)
+def test_a_candidate_has_one_name_in_choose_and_in_compare(candidate):
+    method = method_of(candidate)
+    assert method.name == candidate.name
+    assert catalogue().get(method.name, method) == method  # a name of methods.toml is that of the same pruner
+    same = [name for name, other in catalogue().items() if other.pruner == method.pruner]
+    assert same in ([], [method.name])
+
+
+def test_what_is_always_tried_has_the_names_of_methods():
+    assert {UNPRUNED, NO_EDGES, BASELINE} <= catalogue().keys()
 
 
 def row(name: str, keep: float, score: float, gain: float = 0.0) -> Tried:
@@ -46,7 +56,7 @@ def row(name: str, keep: float, score: float, gain: float = 0.0) -> Tried:
 
 
 def test_the_choice_comes_first_then_the_highest_scores():
-    rows = (row("k random neighbours", 0.1, 0.9, NAN), row("a", 0.1, 0.5), row("b", 0.1, 0.7), row("c", 0.1, 0.6))
+    rows = (row(BASELINE, 0.1, 0.9, NAN), row("a", 0.1, 0.5), row("b", 0.1, 0.7), row("c", 0.1, 0.6))
     rows += tuple(row(name, 0.5, score) for name, score in (("a", 0.9), ("b", 0.8)))
     choice = Choice("a", 0.1, LSP(k=1), "", "accuracy", rows, True, 0.0)
     assert best_names(choice, 0.1, 2) == ["a", "b"]

@@ -107,7 +107,7 @@ def test_partners_differ_in_nothing_but_the_side():
 
 
 def test_a_guarded_pruner_passes_its_budget_on():
-    method = find_method("(guarded:inner=(lsp:hash=identity),min_keep=1)")
+    method = find_method("(guarded:pruner=(lsp:hash=identity),min_keep=1)")
     assert method.has_budget and method.takes_share
     assert method.make(keep=0.5, seed=3) == Guarded(pruner=LSP(keep=0.5, seed=3, hash="identity"), min_keep=1)
 
@@ -132,7 +132,7 @@ def test_tables_of_shared_budgets_go_there_and_back():
         assert again == method and json.loads(json.dumps(method.pruner)) == method.pruner
         plan = method.make_plan(keep=0.3, seed=2)
         assert plan.keep == 0.3 and build_plan(json.loads(json.dumps(plan.to_dict()))) == plan
-    assert find_method("(shared-budget:inner=(lsp:hash=signs),by=share)").make_plan(keep=0.5) == SharedBudget(
+    assert find_method("(shared-budget:pruner=(lsp:hash=signs),by=share)").make_plan(keep=0.5) == SharedBudget(
         pruner=LSP(keep=0.5, hash="signs"), by="share"
     )
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -16,8 +16,10 @@ from lsprune.adapters.pyg.link_labels import link_names, mark_pruned
 from lsprune.adapters.pyg.listed_stores import ListedStores
 from lsprune.adapters.pyg.stores import edge_count
 from lsprune.adapters.pyg.tensors import kept_before, mask_of
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, naming_graph
 from lsprune.graph import Array, Graph
+
+T = TypeVar("T")
 
 
 class ListAdapter(Adapter):
@@ -31,11 +33,11 @@ class ListAdapter(Adapter):
         return isinstance(data, (list, tuple)) and bool(data) and _adapter(data[0]) is not None
 
     def graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
-        graphs = [_checked_adapter(item, place, self.columns).graphs(item) for place, item in enumerate(data)]
+        graphs = _each(data, lambda item, adapter: adapter.graphs(item), self.columns)
         return {key: Graph.concat(parts) for key, parts in _by_relation(graphs).items()}
 
     def device(self, data: Sequence[Any]) -> Any:
-        return _checked_adapter(data[0], 0).device(data[0])
+        return _each(data[:1], lambda item, adapter: adapter.device(item))[0]
 
     def device_graphs(self, data: Sequence[Any]) -> Mapping[Key, Graph]:
         from lsprune.device.graph import concat
@@ -43,7 +45,7 @@ class ListAdapter(Adapter):
         listed = ListedStores.of(data)
         if listed is not None and (graph := listed.graph()) is not None:
             return {None: graph}
-        graphs = [_checked_adapter(item, place).device_graphs(item) for place, item in enumerate(data)]
+        graphs = _each(data, lambda item, adapter: adapter.device_graphs(item))
         return {key: concat(parts) for key, parts in _by_relation(graphs).items()}
 
     def rebuild(self, data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any] | tuple[Any, ...]:
@@ -55,18 +57,17 @@ class ListAdapter(Adapter):
         return any(link_names(store) for item in data if _adapter(item) is not None for store in item.stores)
 
     def masks(self, data: Sequence[Any], masks: Mapping[Key, Array]) -> list[Any]:
-        divided = {key: split(mask, _edge_counts(data, key)) for key, mask in masks.items()}
-        return [
-            _checked_adapter(item, place).masks(item, {key: parts[place] for key, parts in divided.items()})
-            for place, item in enumerate(data)
-        ]
+        divided = {key: iter(split(mask, _edge_counts(data, key))) for key, mask in masks.items()}
+        return _each(
+            data, lambda item, adapter: adapter.masks(item, {key: next(parts) for key, parts in divided.items()})
+        )
 
 
 def _by_relation(graphs: Sequence[Mapping[Key, Any]]) -> dict[Key, list[Any]]:
     """Return the graphs of each relation; raise GraphError if not all have the same relations."""
     for place, relations in enumerate(graphs):
         if relations.keys() != graphs[0].keys():
-            raise GraphError(f"all graphs of a list must have the same relations, number {place} differs from 0")
+            raise GraphError(f"graph {place}: its relations must be those of graph 0, got {list(relations)}")
     return {key: [relations[key] for relations in graphs] for key in graphs[0]}
 
 
@@ -84,10 +85,11 @@ def _rebuilt_together(data: Sequence[Any], kept: Mapping[Key, Kept]) -> list[Any
 
 def _rebuilt_one_by_one(data: Sequence[Any], kept: Mapping[Key, Kept], columns: tuple[str, ...]) -> list[Any]:
     divided = {key: _divide(part, _edge_counts(data, key)) for key, part in kept.items()}
-    return [
-        _checked_adapter(item, place, columns).rebuild(item, {key: next(parts) for key, parts in divided.items()})
-        for place, item in enumerate(data)
-    ]
+    return _each(
+        data,
+        lambda item, adapter: adapter.rebuild(item, {key: next(parts) for key, parts in divided.items()}),
+        columns,
+    )
 
 
 def split(values: Any, counts: Sequence[int] | Array) -> list[Any]:
@@ -101,10 +103,15 @@ def _adapter(item: Any) -> Adapter | None:
     return next((kind() for kind in (HeteroDataAdapter, DataAdapter) if kind.accepts(item)), None)
 
 
-def _checked_adapter(item: Any, place: int, columns: tuple[str, ...] = ()) -> Adapter:
-    if (adapter := _adapter(item)) is None:
-        raise GraphError(f"all entries of a list must be PyG Data, number {place} is {type(item).__name__}")
-    return adapter.configured(columns=columns)
+def _each(data: Sequence[Any], work: Callable[[Any, Adapter], T], columns: tuple[str, ...] = ()) -> list[T]:
+    """Return what `work` makes of each graph and its adapter; its errors begin with the number of the graph."""
+    made = []
+    for place, item in enumerate(data):
+        with naming_graph(place):
+            if (adapter := _adapter(item)) is None:
+                raise GraphError(f"all entries of a list must be PyG Data, got {type(item).__name__}")
+            made.append(work(item, adapter.configured(columns=columns)))
+    return made
 
 
 def _edge_counts(data: Sequence[Any], key: Key) -> list[int]:

@@ -15,7 +15,7 @@ from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.batched_store import keep_batched, number_nodes
 from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import edge_weight, edges_on_device, view
-from lsprune.errors import GraphError, NoGpuPath
+from lsprune.errors import GraphError, NoGpuPath, naming_graph
 from lsprune.graph import UNUSABLE_MASK, Array, Graph
 
 
@@ -77,6 +77,7 @@ class StoredArrays:
         ptr = np.concatenate([[0], np.cumsum(counts)])
         source, target = self.ends()
         _check_local(source, target, counts, self.edge_counts())
+        self.check_rows(counts)
         shift = np.repeat(ptr[:-1], self.edge_counts())
         graph = Graph.from_edges(
             (source + shift, target + shift), num_nodes=int(ptr[-1]), ptr=ptr,
@@ -84,6 +85,18 @@ class StoredArrays:
             edge_weight=edge_weight(self.labels("edge_weight", self.edge_counts()), source.shape[0]),
         )  # fmt: skip
         return replace(graph, train_mask=self.train_mask(counts))
+
+    def check_rows(self, counts: Array) -> None:
+        """Raise GraphError for the first graph whose attributes do not have a row for each node or edge."""
+        for name, wanted, items in (("x", counts, "node"), ("edge_attr", self.edge_counts(), "edge")):
+            if name in self.data:
+                sizes = np.diff(self.offsets(name))
+                found = sizes if self.selected is None else sizes[self.selected]
+                wrong = np.flatnonzero(found != wanted)
+                if wrong.size:
+                    with naming_graph(int(wrong[0])):
+                        rows, got = wanted[wrong[0]], found[wrong[0]]
+                        raise GraphError(f"{name} must have {rows} rows, one for each {items}, got {got}")
 
     def train_mask(self, counts: Array) -> Any:
         """Return the mask of training nodes; UNUSABLE_MASK if there is one that does not fit the nodes."""
@@ -176,6 +189,7 @@ class StoredTensors(StoredArrays):
         ends, limit = self.ends(), self.repeat(counts, edges)
         if bool(((ends < 0) | (ends >= limit)).any()):
             _check_local(view(ends[0]), view(ends[1]), counts, edges)  # raises
+        self.check_rows(counts)
         ptr = np.concatenate([[0], np.cumsum(counts)])
         graph = edges_on_device(
             ends + self.repeat(ptr[:-1], edges), num_nodes=int(ptr[-1]), ptr=torch.from_numpy(ptr).to(self.device),
@@ -220,4 +234,5 @@ def _check_local(source: Array, target: Array, nodes: Array, edges: Array) -> No
     wrong = np.flatnonzero((source < 0) | (target < 0) | (source >= limit) | (target >= limit))
     if wrong.size:
         graph = int(np.searchsorted(np.cumsum(edges), wrong[0], side="right"))
-        raise GraphError(f"edge_index ids of graph {graph} must be in [0, {nodes[graph]}), the number of its nodes")
+        with naming_graph(graph):
+            raise GraphError(f"edge_index ids must be in [0, {nodes[graph]}), the number of its nodes")

@@ -248,7 +248,7 @@ class Comparison:
         return max(means, key=lambda budget: sign * means[budget])
 
     def methods_to_draw(self, lsp: int = 3, others: int = 2) -> list[str]:
-        """Return the lines of a figure: random, local random, and by validation the best LSPs and the best others."""
+        """Return the lines of a figure: both random baselines, and by validation the best LSPs and the best others."""
         baselines = self.random_baselines
         kinds = {name: self.defined[name] for name in self.methods if name not in baselines}
         rest = [name for name, method in kinds.items() if not (method.is_lsp or method.every_epoch)]

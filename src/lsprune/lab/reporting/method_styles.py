@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass
 from lsprune.lab.studies.methods import BASIC, LOCAL_RANDOM, NO_EDGES, RANDOM, UNPRUNED, Method, catalogue
 
 RANDOM_BASELINES = (RANDOM, LOCAL_RANDOM)  # roles
+BASELINE_NAMES = {RANDOM: "random", LOCAL_RANDOM: "k random neighbours"}  # in prose and headings, by role
 UPPER_BOUND = "first"  # of consistency on generated graphs
 AUTO_METHODS = ("lsp-auto", "lsp-auto-hash")  # choose their options from the graph
 LABEL_METHODS = ("lsp-auto-labels", "choose")  # look at the labels of training nodes
-STUDY_METHOD = "lsp-projection"  # compared with local random in the tables of single studies
+STUDY_METHOD = "lsp-projection"  # compared with k random neighbours in the tables of single studies
 SIZE_METHODS = (RANDOM, LOCAL_RANDOM, "lsp-projection", "lsp-threshold")  # shown first among neighbourhood sizes
 SAMPLE_METHODS = {  # in the view of one neighbourhood
     "lsp-codebook-edge": "a codebook on the edge's own vector decides",
@@ -34,6 +35,15 @@ GROUPS = {"random": "Random", "lsp": "LSP", "other": "Others"}
 def group_of(method: Method) -> str:
     """Return the key in GROUPS of a method."""
     return "random" if method.role in RANDOM_BASELINES else "lsp" if method.is_lsp else "other"
+
+
+def prose_name(method: Method) -> str:
+    """Return what prose and headings call a method; one that a study names has that name.
+
+    >>> prose_name(catalogue()["local-random"]), prose_name(catalogue()["lsp-auto"])
+    ('k random neighbours', 'lsp-auto')
+    """
+    return BASELINE_NAMES[method.role] if method.name == method.role in BASELINE_NAMES else method.name
 
 
 def in_order(methods: Iterable[Method]) -> list[Method]:

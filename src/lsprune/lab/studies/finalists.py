@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lsprune.baselines.top_weight import TopWeight
 from lsprune.chooser import Choice, choose
-from lsprune.chooser.candidates import BASELINE, CANDIDATES, Candidate
+from lsprune.chooser.candidates import CANDIDATES, Candidate
 from lsprune.chooser.trials import Progress
 from lsprune.lab.studies.methods import BUDGET, LOCAL_RANDOM, Method, find_method
 
@@ -46,14 +45,10 @@ def best_names(choice: Choice, share: float, count: int) -> Iterable[str]:
 
 
 def method_of(candidate: Candidate) -> Method:
-    """Return a candidate as a method, with a name that fits into a list: `top-labels-jaccard-degree`.
+    """Return a candidate as a method of the same name.
 
     >>> [method_of(candidate).name for candidate in CANDIDATES[:3]]
     ['local-random', 'top-labels-jaccard-degree', 'top-jaccard-similarity']
     """
-    if candidate.name == BASELINE:
-        return find_method(LOCAL_RANDOM)
-    words = candidate.name.replace(" x ", "-").replace(", sources decide", "-out").replace(" ", "-")
-    name = f"{'top' if isinstance(candidate.pruner, TopWeight) else 'lsp'}-{words}"
     options = {option: value for option, value in candidate.pruner.to_dict().items() if option not in BUDGET}
-    return Method.from_table({**options, "name": name})
+    return Method.from_table({**options, "name": candidate.name})

@@ -13,14 +13,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from lsprune.baselines import Random
 from lsprune.checks import check_flag, shown
+from lsprune.chooser import candidates
 from lsprune.errors import OptionError
 from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
 from lsprune.pruners import PRUNERS, Pruner, SharedBudget, from_dict
+from lsprune.pruners.registry import table_of
 from lsprune.specs import parse_spec
 
-UNPRUNED, BASIC, NO_EDGES = REFERENCES = ("unpruned", "basic", "no-edges")
-RANDOM, LOCAL_RANDOM = "random", "local-random"
+UNPRUNED, BASIC, NO_EDGES = REFERENCES = (candidates.UNPRUNED, "basic", candidates.NO_EDGES)
+RANDOM, LOCAL_RANDOM = Random.name, candidates.BASELINE
 BUDGET = ("k", "keep", "seed")  # options that a run sets
 SHARED = SharedBudget.name
 
@@ -163,10 +166,8 @@ def _with_inner_table(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table in which the pruner within another is a table too, if it was written as `lsp:hash=signs`."""
     inner = table.get("inner")
     if isinstance(inner, str):
-        inner = parse_spec(inner)
-    if not isinstance(inner, Mapping):
-        return dict(table)
-    return {**table, "inner": {"pruner" if option == "name" else option: value for option, value in inner.items()}}
+        inner = table_of(parse_spec(inner))
+    return {**table, "inner": dict(inner)} if isinstance(inner, Mapping) else dict(table)
 
 
 def _without_side(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -247,8 +248,7 @@ def find_method(spec: Any) -> Method:
     if isinstance(spec, str) and spec in catalogue():
         return catalogue()[spec]
     if isinstance(spec, str) and spec.startswith("(") and spec.endswith(")"):
-        table = parse_spec(spec[1:-1])
-        return Method.from_table({**table, "name": spec[1:-1], "pruner": table["name"]})
+        return Method.from_table({**table_of(parse_spec(spec[1:-1])), "name": spec[1:-1]})
     if isinstance(spec, str):
         try:
             return Method.from_table({"name": PRUNERS.find(spec).name, "pruner": spec})

@@ -98,11 +98,11 @@ def test_other_shares_are_named_in_the_summary(tmp_path):
 def test_where_lsp_does_not_help_is_said_in_words(results):
     text = part(text_of(make_pages(results)), "## Where LSP does not help", "## How")
     best = r"- \*\*cs\*\*: lsp-(?:projection|codebook)"
-    assert re.search(rf"{best} is worse than local-random at 10 % kept \(-2\.\d\d \[-.*\] points\)\n", text)
-    assert re.search(rf"{best} does not clearly differ from local-random at 50 % kept \(", text)
+    assert re.search(rf"{best} is worse than k random neighbours at 10 % kept \(-2\.\d\d \[-.*\] points\)\n", text)
+    assert re.search(rf"{best} does not clearly differ from k random neighbours at 50 % kept \(", text)
     assert "**pubmed**: the edges themselves do not clearly help" in text
     assert "**cora**" not in text and "**zinc**" not in text
-    assert "against local-random 14 better, 2 unclear, 2 worse" in text
+    assert "against k random neighbours 14 better, 2 unclear, 2 worse" in text
 
 
 def test_the_picture_of_the_readme_comes_first_if_it_has_runs(results):

@@ -9,6 +9,7 @@ from paper_records import runs, studied, theirs
 from lsprune.lab.reporting.markdown.page import write_page
 from lsprune.lab.reporting.markdown.paper_page import paper_page
 from lsprune.lab.reporting.paper_table.figures import PANELS
+from lsprune.lab.reporting.paper_table.verdict import MEANINGS
 
 
 def test_the_page_has_every_figure_and_the_notes(tmp_path):
@@ -25,13 +26,17 @@ def test_the_page_has_every_figure_and_the_notes(tmp_path):
     assert order == sorted(order)
     assert text.endswith("## Remarks\n\nMine.\n")
     assert "| 3 | [Cora](#cora-accuracy) | **reproduced** |" in text
-    assert set(re.findall(r"\(#(.+?)\)", text)) == set(re.findall(r'<a id="(.+?)"', text))
+    assert set(re.findall(r"\(#(.+?)\)", text)) - {"how-a-verdict-is-made"} == set(re.findall(r'<a id="(.+?)"', text))
 
 
 def test_the_headlines_come_before_the_table_and_the_table_before_the_details(tmp_path):
     studies = [studied(runs({("unpruned", 1.0): 0.86, ("basic", 1.0): 0.87}), tmp_path, "cora")]
     text = paper_page(studies, tmp_path, "../results") or ""
-    places = [text.index(part) for part in ("plain averaging", "## All figures", "## How a verdict", "### Figure 1")]
+    assert f"- **not judged**: {MEANINGS['not judged']}.\n" in text
+    places = [
+        text.index(part)
+        for part in ("- **not judged**", "plain averaging", "## All figures", "## How a verdict", "### Figure 1")
+    ]
     assert places == sorted(places)
 
 

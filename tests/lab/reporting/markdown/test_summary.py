@@ -32,7 +32,7 @@ def test_the_summary_has_a_row_for_each_dataset(compared):
     best = result.estimate(result.best_lsp, result.budgets[0])
     assert values["dataset"] == "[cora](#compare-cora)"
     assert values["10 %: best LSP"] == f"{best.mean:.3f}"
-    assert values["10 %: against random"] == values["25 %: against local random"] == "better"
+    assert values["10 %: against random"] == values["25 %: against k random neighbours"] == "better"
 
 
 def test_other_shares_are_noticed(compared):
@@ -44,12 +44,13 @@ def test_where_lsp_is_worse_is_listed(compared):
     lines = list(no_help_lines(compared(test=worse), "cora"))
     assert len(lines) == 2
     assert all("is worse than" in line and "at 10 % kept (-" in line for line in lines)
+    assert "is worse than random at" in lines[0] and "is worse than k random neighbours at" in lines[1]
     assert list(no_help_lines(compared(), "cora")) == []
 
 
 def test_verdicts_of_all_lsp_methods_are_counted(compared):
-    assert verdict_counts([compared()]).endswith("random 6 better, 0 unclear, 0 worse.")
-    assert verdict_counts([compared(test=worse)]).endswith("random 0 better, 0 unclear, 6 worse.")
+    assert verdict_counts([compared()]).endswith("against k random neighbours 6 better, 0 unclear, 0 worse.")
+    assert verdict_counts([compared(test=worse)]).endswith("against k random neighbours 0 better, 0 unclear, 6 worse.")
 
 
 def test_lossless_shares_have_ratios_to_random(compared):

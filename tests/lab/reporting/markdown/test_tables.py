@@ -108,3 +108,7 @@ def test_reference_levels_are_listed(panel):
     ]  # fmt: skip
     assert lines[0] == f"- unpruned: {one.estimate('unpruned')}"
     assert re.fullmatch(r"- topology matters: yes; the edges are worth \+20\.\d+ \[.*\] points", lines[-1])
+
+
+def test_the_head_of_gains_has_the_name_of_the_baseline_in_prose(panel):
+    assert tables.gain_table(panel(), "local-random")[0].startswith("| against k random neighbours |")

@@ -44,6 +44,13 @@ def test_what_was_not_run_is_named_last(tmp_path):
     assert "21 of 22 plots" in last.text and "QM9 (12 plots)" in last.text and "Cora" not in last.text.split(":")[0]
 
 
+def test_what_was_run_and_cannot_be_judged_is_named_apart(tmp_path):
+    studies = [studied(runs({("unpruned", 1.0): 0.876}, epochs=5), tmp_path, "cora")]
+    missing, unclear = findings(paper_table(studies), studies)[-2:]
+    assert missing.headline == "Not everything has been run." and "21 of 22 plots" in missing.text
+    assert unclear.headline == "Not every run can be judged." and unclear.text.endswith(": Cora.")
+
+
 def test_neighbourhood_sizes_of_the_paper_are_attributed_to_the_closer_method(tmp_path):
     lines = []
     for method, value in (("random", 7.3), ("lsp-projection-published", 0.5)):

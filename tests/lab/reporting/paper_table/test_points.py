@@ -6,6 +6,7 @@ from paper_records import runs, studied
 from lsprune.lab.reporting import paper
 from lsprune.lab.reporting.paper_table.figures import PANELS
 from lsprune.lab.reporting.paper_table.points import (
+    OTHER_STUDY,
     lines_of,
     own_points,
     points_of,
@@ -99,6 +100,8 @@ def test_relative_times_are_those_of_runs_that_had_the_device_to_themselves(tmp_
     shared = [{**line, "jobs": 4} for line in lines]
     points, problem = time_points(panel, [studied(shared, tmp_path, "cora")])
     assert points == [] and "4 runs shared the device" in problem
+    assert time_points(panel, [studied(lines, tmp_path, "other")]) == ([], OTHER_STUDY)
+    assert time_points(panel, []) == ([], "")
 
 
 def test_neighbourhood_sizes_are_compared_with_random(tmp_path):

@@ -1,11 +1,23 @@
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from paper_records import runs, studied, theirs
 
 from lsprune.lab.reporting.paper_table.figures import PANELS
 from lsprune.lab.reporting.paper_table.points import lines_of, points_of
-from lsprune.lab.reporting.paper_table.verdict import NO_PAIR, TOO_CLOSE, TOO_SHORT, Verdict, agrees, orders, verdict
+from lsprune.lab.reporting.paper_table.verdict import (
+    MEANINGS,
+    NO_PAIR,
+    TOO_CLOSE,
+    TOO_SHORT,
+    Verdict,
+    Word,
+    agrees,
+    orders,
+    verdict,
+)
 
 PANEL = {panel.key: panel for panel in PANELS}
 
@@ -13,7 +25,7 @@ PANEL = {panel.key: panel for panel in PANELS}
 def judged(tmp_path, values, key: str = "cora-accuracy", **how) -> Verdict:
     panel = PANEL[key]
     points = points_of(panel, [studied(runs(values, study=panel.study, **how), tmp_path, "made-up")])
-    return verdict(panel.metric, points, lines_of(panel), reason="no run of it")
+    return verdict(panel.metric, points, lines_of(panel))
 
 
 def test_reproduced_if_values_agree_and_orders_are_kept(tmp_path):
@@ -49,9 +61,16 @@ def test_values_decide_where_the_papers_lines_are_close(tmp_path):
     assert judged(tmp_path, off, "citeseer-accuracy").word == "not reproduced"
 
 
-def test_not_run_without_points(tmp_path):
-    found = verdict("accuracy", [], ["random"], reason="no run of it")
+def test_not_run_without_runs_and_not_judged_with_runs_that_give_no_points():
+    found = verdict("accuracy", [], ["random"])
     assert (found.word, found.reason) == ("not run", "no run of it")
+    found = verdict("relative-test-time", [], ["any"], problem="up to 7 runs shared the device at a time")
+    assert (found.word, found.reason) == ("not judged", "up to 7 runs shared the device at a time")
+
+
+def test_every_verdict_has_one_meaning():
+    assert list(MEANINGS) == ["reproduced", "not reproduced", "partly", "not judged", "not run"]
+    assert set(MEANINGS) == set(get_args(Word)) and len(set(MEANINGS.values())) == len(MEANINGS)
 
 
 def test_short_training_is_judged_by_the_order_alone_and_neither_reproduces_nor_refutes(tmp_path):
@@ -60,19 +79,19 @@ def test_short_training_is_judged_by_the_order_alone_and_neither_reproduces_nor_
     values = theirs("cora", "accuracy")
     turned = {(m, s): (v - 0.05 if m.startswith("lsp") else v) for (m, s), v in values.items()}
     short = judged(tmp_path, turned, epochs=5)
-    assert (short.word, short.reason) == ("not run", TOO_SHORT)
+    assert (short.word, short.reason) == ("not judged", TOO_SHORT)
     assert short.orders.yes < short.orders.total / 2
 
 
 def test_short_training_without_an_order_says_nothing(tmp_path):
     found = judged(tmp_path, {("unpruned", 1.0): 0.876}, epochs=5)
-    assert (found.word, found.reason) == ("not run", NO_PAIR)
+    assert (found.word, found.reason) == ("not judged", NO_PAIR)
 
 
 def test_short_training_where_the_papers_lines_are_close_says_nothing(tmp_path):
     values = {("random", 0.5): 3.4, ("lsp-projection-published", 0.5): 2.0}  # the paper: 0.0484 and 0.0476
     found = judged(tmp_path, values, "qm9-alpha-mae", epochs=5, seeds=1, target="alpha", mae=True)
-    assert (found.word, found.reason, found.orders.total) == ("not run", TOO_CLOSE, 0)
+    assert (found.word, found.reason, found.orders.total) == ("not judged", TOO_CLOSE, 0)
 
 
 def test_rebuilt_labels_keep_values_from_counting(tmp_path):

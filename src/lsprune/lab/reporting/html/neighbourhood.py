@@ -89,7 +89,7 @@ def _kept(samples: Samples, pruner: Pruner) -> Data:
 
 
 def _mask(samples: Samples, pruner: Pruner) -> Array:
-    """Return the mask of all samples: LSP uses the same functions for all, local random a seed for each sample."""
+    """Return the mask of all samples: LSP uses the same functions for all, k random neighbours a seed for each."""
     run = runtime(1)
     if not isinstance(pruner, LocalRandom):
         return pruner.mask_graph(samples.graph, run).mask

@@ -24,6 +24,7 @@ from lsprune.lab.reporting.paper_table.cells import (
 from lsprune.lab.reporting.paper_table.findings import findings
 from lsprune.lab.reporting.paper_table.fixed_tables import FixedTable
 from lsprune.lab.reporting.paper_table.table import Entry, paper_table
+from lsprune.lab.reporting.paper_table.verdict import MEANINGS
 
 Data = dict[str, Any]
 PREFIX = "paper-"  # of ids, so that they differ from those of the other sections
@@ -40,7 +41,7 @@ def paper_section(studies: Sequence[StudyResults]) -> Data | None:
         "findings": [{"headline": found.headline, "text": found.text} for found in findings(made, studies)],
         "heads": SUMMARY_HEADS,
         "rows": [{"anchor": PREFIX + row.anchor, "cells": row.cells} for row in summary(made)],
-        "rule": rule_lines(),
+        "rule": [*(f"{word}: {meaning}." for word, meaning in MEANINGS.items()), *rule_lines()],
         "notes": [MEASURE, READING],
         "figures": [figure for _, figure in sorted(figures, key=lambda figure: figure[0])],
     }

@@ -50,7 +50,8 @@ The model is trained on the whole graph, and only the graph that it answers from
 Accuracy is on the test nodes, with the weights of the best validation epoch on the whole graph; differences are in
 points and paired by seed. Latency is relative to the whole graph: *full* scores all nodes at once, *batch* scores so
 many random test nodes, with the time to gather everything within two hops of them. Mini-batches come from a loader of
-our own that takes whole neighbourhoods: PyG's `NeighborLoader` needs pyg-lib or torch-sparse."""
+our own that takes whole neighbourhoods: PyG's `NeighborLoader` needs pyg-lib or torch-sparse. `local-random` is k
+random neighbours, `random` are random edges of the whole graph."""
 
 
 def acceleration_page(records: Sequence[Record], link: str) -> tuple[str, dict[str, bytes]] | None:

@@ -87,6 +87,8 @@ intervals. Methods in one column keep the same share of the edges. Differences a
 
 - *Better*: the whole interval is above zero; *unclear*: it reaches zero; *worse*: all of it is below. One or two
   runs get no verdict.
+- *k random neighbours* are the method `local-random`: each node keeps k random ones of its edges. *Random*, the method
+  `random`, draws edges of the whole graph.
 - *Topology matters*: the whole graph is better than no edges.
 - *Lossless share*: the smallest share measured from which on every interval reaches the unpruned mean less half a
   point (0.01 for MAE); empty for a method that was not run at every share.

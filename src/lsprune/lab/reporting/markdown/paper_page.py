@@ -26,6 +26,7 @@ from lsprune.lab.reporting.paper_table.cells import (
 from lsprune.lab.reporting.paper_table.findings import findings
 from lsprune.lab.reporting.paper_table.fixed_tables import FixedTable
 from lsprune.lab.reporting.paper_table.table import Entry, PaperTable, paper_table
+from lsprune.lab.reporting.paper_table.verdict import MEANINGS
 
 NAME, NOTES = "paper.md", "paper-notes.md"
 INTRODUCTION = """\
@@ -50,6 +51,8 @@ def paper_page(studies: Sequence[StudyResults], results: Path, link: str) -> str
         "# The paper reproduced",
         f"Made from [the lines of every run]({link}) by `lsprune study page`: do not edit.",
         INTRODUCTION,
+        "What the verdicts mean ([how they are made](#how-a-verdict-is-made)):",
+        block([f"- **{word}**: {meaning}." for word, meaning in MEANINGS.items()]),
         "## What came out",
         block([f"- **{escape(found.headline)}** {escape(found.text)}" for found in findings(made, studies)]),
         "## All figures and tables",

@@ -31,7 +31,7 @@ def study_tables(path: Path) -> str:
 
 
 def _metric_table(comparison: Comparison) -> Iterator[str]:
-    """Yield the metric by method and share, then the gains of LSP over local random and of shared budgets, by seed."""
+    """Yield the metric by method and share, then gains by seed: of LSP over k random neighbours, of shared budgets."""
     yield from (f"- {name}: {comparison.estimate(name)}" for name in comparison.references)
     if not comparison.budgets:
         return

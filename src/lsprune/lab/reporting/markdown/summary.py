@@ -10,19 +10,19 @@ from lsprune.lab.reporting.comparison import NO_BUDGET, Budget, Comparison
 from lsprune.lab.reporting.formatting import per_cent
 from lsprune.lab.reporting.markdown.syntax import Headings, block, escape, table
 from lsprune.lab.reporting.markdown.tables import footnote_mark, gain_text, share_heads, unit_of
-from lsprune.lab.reporting.method_styles import RANDOM_BASELINES
+from lsprune.lab.reporting.method_styles import BASELINE_NAMES, RANDOM_BASELINES, prose_name
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS
 from lsprune.lab.studies.methods import LOCAL_RANDOM, NO_EDGES
 
 SUMMARY_SHARES = (0.1, 0.25)
 NO_LOSSLESS_SHARE = "none"
-AGAINST = ("against random", "against local random")
+RANDOM_NAME, LOCAL_NAME = (BASELINE_NAMES[role] for role in RANDOM_BASELINES)
 DIFFERS = {"worse": "is worse than", "unclear": "does not clearly differ from"}
 
 
 def summary_table(comparisons: Sequence[Comparison], headings: Headings) -> list[str]:
     """Return levels and verdicts, a row for each dataset."""
-    columns = ("local random", "best LSP", *AGAINST)
+    columns = (LOCAL_NAME, "best LSP", f"against {RANDOM_NAME}", f"against {LOCAL_NAME}")
     heads = [f"{per_cent(share)}: {column}" for share in SUMMARY_SHARES for column in columns]
     rows = []
     for comparison in comparisons:
@@ -93,7 +93,7 @@ def best_lossless_table(comparisons: Sequence[Comparison], headings: Headings) -
         )
     mean = _mean_ratio(comparisons, {comparison: comparison.best_lsp for comparison in comparisons})
     rows.append(["*mean where topology matters*", "", "", "", "", mean])
-    heads = ["lossless share of random", "of local random", "of the best LSP", "best LSP / random"]
+    heads = [f"lossless share of {RANDOM_NAME}", f"of {LOCAL_NAME}", "of the best LSP", "best LSP / random"]
     return table(["dataset", "topology matters", *heads], rows)
 
 
@@ -185,7 +185,8 @@ def no_help_lines(comparison: Comparison, title: str) -> Iterator[str]:
                 if gain and gain.verdict == verdict
             )
             if places:
-                yield f"- **{title}**: {escape(best)} {words} {escape(rival)} {places}"
+                baseline = escape(prose_name(comparison.defined[rival]))
+                yield f"- **{title}**: {escape(best)} {words} {baseline} {places}"
 
 
 def verdict_counts(comparisons: Sequence[Comparison]) -> str:
@@ -196,5 +197,5 @@ def verdict_counts(comparisons: Sequence[Comparison]) -> str:
         gains = [comparison.gain(method, comparison.in_role(rival), budget) for comparison, method, budget in cells]
         counts = Counter(gain.verdict for gain in gains if gain)
         words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("better", "unclear", "worse"))
-        parts.append(f"against {rival} {words}")
+        parts.append(f"against {BASELINE_NAMES[rival]} {words}")
     return f"All LSP methods at all shares, on the datasets where topology matters: {'; '.join(parts)}."

@@ -8,7 +8,7 @@ from statistics import median
 from lsprune.lab.reporting.comparison import Comparison
 from lsprune.lab.reporting.formatting import difference, per_cent, unit
 from lsprune.lab.reporting.markdown.syntax import escape, table
-from lsprune.lab.reporting.method_styles import REFERENCE_LABELS
+from lsprune.lab.reporting.method_styles import REFERENCE_LABELS, prose_name
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS, Estimate, PairedDifference
 from lsprune.lab.reporting.timing import timing_of
 
@@ -85,7 +85,7 @@ def gain_table(comparison: Comparison, rival: str) -> list[str]:
             for gain in gains
         ]
         rows.append([escape(name), *cells])
-    return table([f"against {escape(rival)}", *share_heads(comparison)], rows)
+    return table([f"against {escape(prose_name(comparison.defined[rival]))}", *share_heads(comparison)], rows)
 
 
 def time_table(comparison: Comparison) -> list[str]:

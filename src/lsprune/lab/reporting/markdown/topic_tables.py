@@ -9,7 +9,7 @@ from lsprune.lab.reporting.comparison import Budget, Comparison
 from lsprune.lab.reporting.formatting import per_cent
 from lsprune.lab.reporting.markdown.syntax import Headings, escape, table
 from lsprune.lab.reporting.markdown.tables import gain_text
-from lsprune.lab.reporting.method_styles import AUTO_METHODS, RANDOM_BASELINES
+from lsprune.lab.reporting.method_styles import AUTO_METHODS, BASELINE_NAMES, RANDOM_BASELINES
 from lsprune.lab.reporting.statistics import MIN_VERDICT_RUNS
 from lsprune.lab.studies.methods import LOCAL_RANDOM, RANDOM
 
@@ -29,7 +29,7 @@ def auto_table(comparisons: Sequence[Comparison], headings: Headings) -> list[st
 
 
 def sides_table(comparisons: Sequence[Comparison], headings: Headings) -> list[str]:
-    """Return the gains of methods that prune out-neighbours over their in-neighbour versions and local random."""
+    """Return the gains of methods that prune out-neighbours over their in-neighbour versions and k random ones."""
     rows = []
     for comparison in comparisons:
         for name, partner in _out_methods(comparison).items():
@@ -111,7 +111,7 @@ def point_table(comparisons: Sequence[Comparison], headings: Headings) -> list[s
     rows = [
         [headings.link(comparison), *cells] for comparison, budget in pairs if (cells := _point(comparison, budget))
     ]
-    heads = ["dataset", "share", "unpruned", "random", "local random", "LSP that validation chooses"]
+    heads = ["dataset", "share", "unpruned", *BASELINE_NAMES.values(), "LSP that validation chooses"]
     return table([*heads, "against the unpruned graph", "all LSP methods"], rows) if rows else []
 
 

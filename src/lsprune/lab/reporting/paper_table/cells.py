@@ -66,7 +66,8 @@ def figure_order(figure: str) -> tuple[bool, int]:
 def rule_lines() -> list[str]:
     """Return the rule of verdicts: the list in the docstring of the module that computes them."""
     doc = rule.__doc__ or ""
-    return [" ".join(line.split()) for line in doc[doc.index("\n- ") + 3 :].split("\n- ")]
+    listed = doc[doc.index("\n- ") + 3 :].split("\n\n")[0]
+    return [" ".join(line.split()) for line in listed.split("\n- ")]
 
 
 def because(found: Verdict) -> str:

@@ -9,6 +9,7 @@ from statistics import fmean
 
 from lsprune.lab.reporting import paper
 from lsprune.lab.reporting.comparison import NO_BUDGET, StudyResults
+from lsprune.lab.reporting.paper_table.figures import Panel
 from lsprune.lab.reporting.paper_table.points import LSP_LINES, OURS, median_factor, value_at
 from lsprune.lab.reporting.paper_table.table import Entry, PaperTable
 from lsprune.lab.reporting.paper_table.verdict import HALF, MIN_ORDERS, Order
@@ -116,12 +117,17 @@ def _sizes_are_those_of_random(studies: Sequence[StudyResults]) -> Iterator[Find
 
 def _missing(entries: Sequence[Entry]) -> Iterator[Finding]:
     missing = [entry.panel for entry in entries if entry.verdict.word == "not run"]
-    if not missing:
-        return
-    counts = Counter(panel.dataset for panel in missing)
-    names = {panel.dataset: panel.title.split(",")[0] for panel in missing}
-    listed = [names[name] + (f" ({count} plots)" if count > 1 else "") for name, count in counts.items()]
-    yield Finding(
-        "Not everything has been run.",
-        f"{len(missing)} of {len(entries)} plots have no runs, or runs too short to judge: {', '.join(listed)}.",
-    )
+    if missing:
+        text = f"{len(missing)} of {len(entries)} plots have no runs: {_plots(missing)}."
+        yield Finding("Not everything has been run.", text)
+    open_ones = [entry.panel for entry in entries if entry.verdict.word == "not judged"]
+    if open_ones:
+        text = f"{len(open_ones)} of {len(entries)} plots have runs that allow no verdict: {_plots(open_ones)}."
+        yield Finding("Not every run can be judged.", text)
+
+
+def _plots(panels: Sequence[Panel]) -> str:
+    """Return the datasets of plots, each with the number of its plots."""
+    counts = Counter(panel.dataset for panel in panels)
+    names = {panel.dataset: panel.title.split(",")[0] for panel in panels}
+    return ", ".join(names[name] + (f" ({count} plots)" if count > 1 else "") for name, count in counts.items())

@@ -52,7 +52,7 @@ def fixed_tables() -> tuple[FixedTable, ...]:
         FixedTable(
             ILLUSTRATION,
             (),
-            Verdict("cannot be run here", reason="the paper's figure has no numbers"),
+            Verdict("not judged", reason="the paper's figure has no numbers"),
             "The report draws such a pair of neighbourhoods with what each method keeps. The study measures how often "
             "two samples of a class keep the same edges.",
         ),

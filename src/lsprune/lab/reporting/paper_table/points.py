@@ -26,6 +26,7 @@ OURS = {  # our method for each line of the paper: its published preset, not the
     "basic": BASIC,
 }
 ENDS = {UNPRUNED: 1.0, NO_EDGES: 0.0}  # where the line of random begins and ends, by our methods
+OTHER_STUDY = "only runs of other studies, whose times are not compared"
 SAME_SHARE = 0.006  # shares that are closer are those of the paper's point
 _OF_SETTING = ("epochs", "limit", "lr", "schedule", "weight_decay", "label_smoothing", "batch_size")
 
@@ -88,14 +89,17 @@ def points_of(panel: Panel, studies: Sequence[StudyResults]) -> list[Point]:
 
 
 def time_points(panel: Panel, studies: Sequence[StudyResults]) -> tuple[list[Point], str]:
-    """Return the points of a plot of relative test times, or none and the reason why times do not compare.
+    """Return the points of a plot of relative test times, or none and the reason why times of runs do not compare.
 
     Ours is the median over the methods of the figure, since the paper has one curve for all of them.
     """
-    curves, problem = _curves(panel), "no run of it"
+    curves, problem = _curves(panel), ""
     points: list[Point] = []
     for comparison in (comparison for study in studies for comparison in study.comparisons):
-        if comparison.study != panel.study or not _is_of(panel, _runs(comparison)):
+        if not _is_of(panel, _runs(comparison)) or not any(method in OURS.values() for method, _ in comparison.cells):
+            continue
+        if comparison.study != panel.study:
+            problem = problem or OTHER_STUDY
             continue
         timing = timing_of(comparison)
         problem = timing.problem or "no pruned run had the device to itself"

@@ -91,14 +91,14 @@ def paper_table(studies: Sequence[StudyResults]) -> PaperTable:
 
 
 def _entry(panel: Panel, studies: Sequence[StudyResults]) -> Entry:
-    reason = "no run of it"
+    problem = ""
     if panel.is_time:
-        points, reason = time_points(panel, studies)
+        points, problem = time_points(panel, studies)
     elif panel.metric == "variance":
         points = variance_points(panel, studies)
     else:
         points = points_of(panel, studies)
-    found = verdict(panel.metric, points, lines_of(panel), reason=reason)
+    found = verdict(panel.metric, points, lines_of(panel), problem=problem)
     return Entry(panel, points, found)
 
 

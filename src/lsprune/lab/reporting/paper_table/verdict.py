@@ -4,12 +4,10 @@
   variance, or 0.1 of a relative time.
 - The order is compared between each LSP line and random at the same share, and between the basic model and the whole
   graph, wherever the paper's two values differ by more than that. It is kept if ours differ in the same direction.
-- Reproduced: at least 80 % of the values agree and 80 % of the orders are kept, and no line of the figure is missing.
-- Not reproduced: fewer than half of the orders are kept; or, where fewer than three can be compared, fewer than half
-  of the values agree.
-- Partly: all else. Where training was short or a part of the dataset is rebuilt, values do not count, and a figure is
-  at most partly reproduced.
-- Not run: no run of it, or training so short that it contradicts the paper without meaning much.
+- Where training was short or a part of the dataset is rebuilt, values do not count, and a figure is at most partly
+  reproduced. Short training that contradicts the paper means little: the figure is not judged.
+
+`MEANINGS` says what each verdict means.
 """
 
 from __future__ import annotations
@@ -22,7 +20,18 @@ from lsprune.lab.reporting.paper import TIME
 from lsprune.lab.reporting.paper_table.points import LSP_LINES, Point
 from lsprune.lab.studies.methods import BASIC, UNPRUNED
 
-Word = Literal["reproduced", "partly", "not reproduced", "not run", "cannot be run here"]
+Word = Literal["reproduced", "partly", "not reproduced", "not judged", "not run"]
+MEANINGS: dict[Word, str] = {
+    "reproduced": "at least 80 % of the values agree and 80 % of the orders of methods are kept, and no line of the "
+    "figure is missing",
+    "not reproduced": "fewer than half of the orders are kept; or, where fewer than three can be compared, fewer than "
+    "half of the values agree",
+    "partly": "neither of these two",
+    "not judged": "what we have allows no verdict; the reason stands with the figure: short training, for example, or "
+    "runs that shared the device while they were timed",
+    "not run": "we have no run of it",
+}
+NO_RUN = "no run of it"
 MOST, HALF = 0.8, 0.5
 MIN_ORDERS = 3  # with fewer, the values decide, if there are any that count
 TOO_SHORT = "only with short training, which does not show the paper's order"
@@ -75,7 +84,7 @@ class Verdict:
     Args:
         values: how many of the values that count agree.
         orders: how many of the orders are kept.
-        reason: why it was not run, or cannot be.
+        reason: why it was not run or cannot be judged.
     """
 
     word: Word
@@ -109,26 +118,26 @@ def orders(metric: str, points: Sequence[Point]) -> list[Order]:
     return list(_orders(metric, points))
 
 
-def verdict(metric: str, points: Sequence[Point], lines: Iterable[str], *, reason: str = "") -> Verdict:
+def verdict(metric: str, points: Sequence[Point], lines: Iterable[str], *, problem: str = "") -> Verdict:
     """Return the verdict on a plot.
 
     Args:
         lines: the paper's lines; one without a point of ours keeps the plot from being reproduced.
-        reason: why there are no points.
+        problem: why there are no points although there are runs.
     """
     if not points:
-        return Verdict("not run", reason=reason)
+        return Verdict("not judged", reason=problem) if problem else Verdict("not run", reason=NO_RUN)
     counted = [point for point in points if not (point.setting.short or point.setting.rebuilt)]
     compared = orders(metric, points)
     values = Count(sum(agrees(metric, point) for point in counted), len(counted))
     kept = Count(sum(order.kept for order in compared), len(compared))
     if not (values.total or kept.total):
         pairs = any(_pairs(points))
-        return Verdict("not run", reason=TOO_CLOSE if pairs else NO_PAIR)
+        return Verdict("not judged", reason=TOO_CLOSE if pairs else NO_PAIR)
     complete = len(counted) == len(points) and {*lines} <= {point.line for point in points}
     word = _word(values, kept, complete)
     if word == "not reproduced" and any(point.setting.short for point in points):
-        return Verdict("not run", values, kept, TOO_SHORT)
+        return Verdict("not judged", values, kept, TOO_SHORT)
     return Verdict(word, values, kept)
 
 
