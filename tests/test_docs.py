@@ -354,3 +354,8 @@ def test_the_figures_of_choosing_are_what_the_script_prints():
     lines = [json.loads(line) for line in (ROOT / "results" / "choose.jsonl").read_text().splitlines()]
     printed = "\n".join(script["figures"](lines)).rstrip()
     assert printed in (ROOT / "results" / "README.md").read_text()
+    page = (DOCS / "choose-results.md").read_text()
+    for share in (0.1, 0.25):
+        assert "\n".join(script["table"](lines, share)) in page
+    for row in re.findall(r"   (\S+) +random (\d+ %|none) +choose (\d+ %|none) +ratio (\S+)", printed):
+        assert any(f"| {row[0]} | {model} | {' | '.join(row[1:])} |" in page for model in ("GAT", "SAGE")), row

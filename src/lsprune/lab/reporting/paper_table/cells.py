@@ -24,7 +24,8 @@ SUBJECTS = {
 }
 READING = """\
 ✓: the value agrees. ≈: the paper has no point at this share, and its value is interpolated between two. Brackets are
-95 % intervals over the runs."""
+95 % intervals over the runs. The command under a heading does all runs of its figure, which takes long; the list below
+the table says which of them there are."""
 MEASURE = """\
 Ours is the test figure at the best validation epoch. The paper's runs report the best test figure over all epochs,
 which flatters; a line below each table says how many values agree if ours are taken in that way."""

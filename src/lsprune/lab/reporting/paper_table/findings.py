@@ -48,9 +48,10 @@ def _against_random(entry: Entry) -> Iterator[Finding]:
     error = entry.panel.metric == "mae"
     yield Finding(
         f"On {entry.panel.title} the published presets lie {'above' if error else 'below'} random.",
-        f"The paper has {' and '.join(_lines(compared))} {'below' if error else 'above'} random; our runs have them on "
-        f"the other side at {len(lost)} of {len(compared)} points. There the lines are {_gaps(entry, lost, 'ours')} "
-        f"apart in our runs ({'; '.join(entry.conditions)}) and {_gaps(entry, lost, 'paper')} in the paper.",
+        f"The paper has {' and '.join(_lines(compared))} {'below' if error else 'above'} random. In our runs they are "
+        f"{'above' if error else 'below'} it at {len(lost)} of the {len(compared)} points that can be compared. There "
+        f"our lines are {_gaps(entry, lost, 'ours')} apart, the paper's {_gaps(entry, lost, 'paper')}. "
+        f"({'; '.join(entry.conditions)}.)",
     )
 
 
