@@ -13,7 +13,7 @@ from lsprune.lab.studies.methods import LOCAL_RANDOM, NO_EDGES, RANDOM, UNPRUNED
 
 GRAPHS = {  # by dataset; a dense one, one of medium density and a sparse one, where all edges are worth two points
     "computers": "Computers, 36 edges a node",
-    "facebook-pages": "Facebook pages, 15 edges a node",
+    "facebook-pages": "Facebook, 15 edges a node",
     "cora": "Cora, 4 edges a node",
 }
 MIN_SEEDS = 2
