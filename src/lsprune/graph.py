@@ -66,6 +66,7 @@ class Graph:
     target_ptr: Array | None = None
     bipartite: bool = False
     undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
+    relation: Any = None  # the edge type, of a heterogeneous graph; messages name it
     # [num_sources] and [num_targets] int64: what ties go by, if not the number of a node: its id in the whole graph,
     # where this is a part of it, or in the caller's table.
     ids: tuple[Array, Array] | None = None

@@ -119,6 +119,12 @@ def test_hetero_skips_relations_with_labels_only():
     assert list(find(given).graphs(given)) == [LIKES, KNOWS]
 
 
+def test_hetero_graphs_know_their_relation(cpu_is_gpu):
+    given = hetero()
+    for graphs in (find(given).graphs(given), find(given).device_graphs(given)):
+        assert [graph.relation for graph in graphs.values()] == list(graphs) == [LIKES, KNOWS]
+
+
 def test_hetero_without_edges_is_refused():
     given = HeteroData()
     given["user"].x = torch.ones(2, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,6 +120,10 @@ def relations(data: HeteroData) -> list[tuple[str, str, str]]:
 
 
 def _relation(data: HeteroData, relation: Any, *, on_device: bool = False) -> Graph:
+    return replace(_edges_of(data, relation, on_device=on_device), relation=relation)
+
+
+def _edges_of(data: HeteroData, relation: Any, *, on_device: bool) -> Graph:
     ends = [_node_store(data, relation[0]), _node_store(data, relation[2])]
     counts = [None if store is None else node_count(store) for store in ends]
     x = [None if store is None else store.get("x") for store in ends]
