@@ -10,13 +10,16 @@ import scipy.sparse as sp
 
 from lsprune.errors import GraphError
 from lsprune.graph_arrays import (
+    NEAR,
     attribute_array,
     attribute_pair,
     check_ids,
     column_array,
     edge_ends,
     end_pair,
+    inferred_count,
     integers,
+    is_far,
     label_array,
     node_column_arrays,
     node_count,
@@ -141,3 +144,20 @@ def test_a_column_of_one_end_of_a_bipartite_graph_is_missing_at_the_other() -> N
     assert columns is not None
     assert columns["age"][0] is None
     assert columns["age"][1].tolist() == [4, 5]
+
+
+def test_far_is_relative_to_the_edges_and_never_below_a_floor() -> None:
+    assert not is_far(NEAR - 1, 0)
+    assert is_far(NEAR, 0)
+    assert not is_far(64 * 10**8 - 1, 10**8)
+    assert is_far(64 * 10**8, 10**8)
+
+
+def test_the_number_of_nodes_is_not_inferred_from_a_far_id() -> None:
+    assert inferred_count(NEAR - 1, 2) == NEAR
+    assert inferred_count(-1, 0) == 0
+    far, near = np.array([2**40, 1]), np.array([1, 2])
+    for ids in ([far, near], [near, far], [far]):
+        with pytest.raises(GraphError, match="id 1099511627776 is far beyond the 2 edges; number the nodes 0..N-1"):
+            node_count(None, None, ids)
+    assert node_count(2**41, None, [far, near]) == 2**41  # it was given

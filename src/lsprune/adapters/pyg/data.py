@@ -144,15 +144,13 @@ def _device(store: Store) -> Any:
     return next((on_gpu(store[key]) for key in ("edge_index", "adj_t") if key in store), None)
 
 
-def _sizes(store: Store, counts: list[int | None]) -> tuple[int, int]:
-    """Return the numbers of sources and targets; from the edges, if the node stores do not state them."""
-    key = connectivity(store)
-    value = store[key]
-    if None not in counts:
-        return int(counts[0] or 0), int(counts[1] or 0)
-    guess = tuple(value.shape[1::-1]) if key == "adj_t" else [int(n) + 1 for n in view(value).max(1, initial=-1)]
-    first, second = (guess[i] if count is None else count for i, count in enumerate(counts))
-    return int(first), int(second)
+def _sizes(store: Store, counts: list[int | None]) -> tuple[int | None, int | None]:
+    """Return the numbers of sources and targets; None where neither the node stores nor a sparse matrix state them."""
+    if None in counts and connectivity(store) == "adj_t":
+        counts = [
+            size if count is None else count for size, count in zip(store["adj_t"].shape[1::-1], counts, strict=True)
+        ]
+    return counts[0], counts[1]
 
 
 def _node_store(data: HeteroData, node_type: str) -> Store | None:

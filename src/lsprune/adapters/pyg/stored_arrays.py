@@ -17,6 +17,7 @@ from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import edge_weight, edges_on_device, view
 from lsprune.errors import GraphError, NoGpuPath
 from lsprune.graph import UNUSABLE_MASK, Array, Graph
+from lsprune.graph_arrays import inferred_count
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ class StoredArrays:
         for key in stated:
             if isinstance(store[key], Tensor) and isinstance(self.slices.get(key), Tensor):
                 return np.diff(self.offsets(key))
-        return self.highest_ids() + 1
+        highest = self.highest_ids()
+        inferred_count(int(highest.max(initial=-1)), int(self.offsets("edge_index")[-1]))
+        return highest + 1
 
     def highest_ids(self) -> Array:
         """Return the largest id `[G]` in the edges of each stored graph; -1 for graphs without edges."""
