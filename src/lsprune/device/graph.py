@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath
-from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, oriented
+from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, lacks_labels, oriented
 from lsprune.graph_arrays import inferred_count
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
@@ -168,6 +168,7 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
     labels: dict[str, Any] = {
         name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _JOINED
     }
+    labels["unusable_y"] = lacks_labels(graphs, labels["y"])
     return dataclasses.replace(joined, **labels, train_mask=concat_masks(graphs, torch.cat))
 
 

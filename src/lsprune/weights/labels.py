@@ -164,6 +164,11 @@ class Predictions(RowComparison):
 
 def training_labels(graph: Graph) -> tuple[str, Array, Array]:
     """Return the kind of labels, the training nodes and their targets `[nodes, outputs]`; look at no other labels."""
+    if graph.unusable_y:
+        raise GraphError(
+            f"y must be an array or a tensor with a row for each of the {graph.num_nodes} nodes (of every graph of a "
+            "list)"
+        )
     if graph.y is None:
         raise GraphError(
             'weights="labels" needs node labels (y) to be fitted, one row for each node: y of a PyG Data, '

@@ -135,6 +135,7 @@ class ListedStores:
         labels: dict[str, Any] = {name: torch.cat(self.column(name)) for name in there}
         if "train_mask" not in there and any("train_mask" in store for store in self.stores):
             labels["train_mask"] = UNUSABLE_MASK
+        labels["unusable_y"] = "y" not in there and any(store.get("y") is not None for store in self.stores)
         if "edge_weight" in self.edge_names:
             labels["edge_weight"] = edge_weight(torch.cat(self.column("edge_weight")), graph.num_edges)
         return replace(graph, **labels)

@@ -86,12 +86,16 @@ class StoredArrays:
             x=self.features("x"), edge_attr=self.features("edge_attr"), y=self.labels("y", counts),
             edge_weight=edge_weight(self.labels("edge_weight", self.edge_counts()), source.shape[0]),
         )  # fmt: skip
-        return replace(graph, train_mask=self.train_mask(counts))
+        return replace(graph, train_mask=self.train_mask(counts), unusable_y=self.has_unusable(graph.y))
 
     def train_mask(self, counts: Array) -> Any:
         """Return the mask of training nodes; UNUSABLE_MASK if there is one that does not fit the nodes."""
         mask = self.labels("train_mask", counts)
         return UNUSABLE_MASK if mask is None and "train_mask" in self.data else mask
+
+    def has_unusable(self, y: Any) -> bool:
+        """Return whether there are labels that do not fit the nodes."""
+        return y is None and self.data._store.get("y") is not None
 
     def labels(self, key: str, counts: Array) -> Array | None:
         """Return labels or a mask of the nodes; None where an entry does not have a row for each node."""
@@ -185,7 +189,8 @@ class StoredTensors(StoredArrays):
             x=self.features("x"), edge_attr=self.features("edge_attr"),
         )  # fmt: skip
         here = [name for name in ("y", "train_mask") if getattr(self.data._store.get(name), "device", 0) == self.device]
-        labels: dict[str, Any] = {"y": self.labels("y", counts)} if "y" in here else {}
+        labels: dict[str, Any] = {"y": self.labels("y", counts) if "y" in here else None}
+        labels["unusable_y"] = self.has_unusable(labels["y"])
         if "train_mask" in self.data:
             labels["train_mask"] = self.train_mask(counts) if "train_mask" in here else UNUSABLE_MASK
         if getattr(self.data._store.get("edge_weight"), "device", 0) == self.device:
