@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -73,11 +74,34 @@ def test_the_smallest_lossless_share_is_chosen():
     assert "No share that was tried is lossless" in none.reason
 
 
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_share_that_leaves_too_little_is_warned_of_once_and_only_if_it_is_selected(labelled):
+    sparse = labelled_graph(nodes=300, degree=1)
+    masks = thirds(sparse)[0] if labelled else {}
+    sparse = sparse if labelled else dataclasses.replace(sparse, y=None, train_mask=None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", BudgetWarning)
+        choose(sparse, goal="lossless", candidates=FEW, **masks)
+    (warning,) = (one for one in said if one.category is BudgetWarning)
+    assert "at 50 % of them" in str(warning.message)
+    dense = labelled_graph(nodes=300, degree=15, noise=0.0)  # 0.75 edges at 5 %
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BudgetWarning)
+        assert choose(dense, goal="lossless", candidates=FEW, **thirds(dense)[0]).keep > 0.05
+
+
+def test_a_graph_without_edges_is_refused():
+    graph = Graph.from_edges(np.empty((2, 0), int), x=np.ones((50, 2)), y=np.arange(50) % 3)
+    with pytest.raises(GraphError, match="the graph has no edges: there is nothing to prune"):
+        choose(graph, keep=0.5)
+
+
 def test_without_labels_or_attributes_it_falls_back_and_says_so():
     graph = labelled_graph()
     bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
     choice = choose(bare, keep=0.25)
-    assert choice.name == "LSP.auto" and "no labels" in choice.reason and choice.tried == ()
+    assert choice.name == "LSP.auto" and choice.tried == ()
+    assert choice.reason == "LSP.auto at 25 % of the edges: there are no labels to judge candidates by."
     assert np.array_equal(choice.pruner.mask(bare), LSP.auto(keep=0.25).fit(bare).mask(bare))
     edges = Graph.from_edges(np.stack(graph.ends()), y=graph.y)
     assert "no node attributes" in choose(edges, keep=0.25).reason

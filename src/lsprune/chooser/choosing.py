@@ -72,20 +72,21 @@ def choose(
     check_number("seconds", seconds, 0, math.inf)
     aim = parse_goal(keep, shares, goal)
     graph = _single_graph(data)
-    for share in aim.shares:
-        _warn_small(graph, share)
     labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
     options = CANDIDATES if candidates is None else own_candidates(candidates)
     if labels is None or graph.x_target is None:
         missing = _what_is_missing(labels is None, states_labels(data, graph, y))
-        return _without_labels(data, graph, missing, aim, seed, threads, start)
-    _check_finite(graph)
-    trials = Trials(graph, labels, seed, threads)
-    file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
-    plan = plan_trials(options, graph, labels, aim.shares)
-    with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
-        results, finished = run_trials(trials, plan, file, seconds, start, progress)
-        return _pick(trials, options, aim, results, finished, start)
+        choice = _without_labels(data, graph, missing, aim, seed, threads, start)
+    else:
+        _check_finite(graph)
+        trials = Trials(graph, labels, seed, threads)
+        file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
+        plan = plan_trials(options, graph, labels, aim.shares)
+        with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
+            results, finished = run_trials(trials, plan, file, seconds, start, progress)
+            choice = _pick(trials, options, aim, results, finished, start)
+    _warn_small(graph, choice.keep)
+    return choice
 
 
 def _single_graph(data: Any) -> Graph:
@@ -93,6 +94,8 @@ def _single_graph(data: Any) -> Graph:
     graph = graphs.get(None)
     if len(graphs) != 1 or graph is None or graph.bipartite:
         raise OptionError("choose must be given one kind of nodes and edges; take a relation out of the HeteroData")
+    if not graph.num_edges:
+        raise GraphError("the graph has no edges: there is nothing to prune")
     return graph
 
 
@@ -118,10 +121,10 @@ def _check_finite(graph: Graph) -> None:
 
 def _warn_small(graph: Graph, share: float) -> None:
     mean = graph.num_edges / max(graph.num_nodes, 1)
-    if graph.num_edges and share * mean < 1:
+    if share * mean < 1:
         warn(
-            f"a node has {mean:.1f} edges on average: at {share:.3g} of them many nodes keep none, and no choice of "
-            "edges can repair that; keep more",
+            f"a node has {mean:.1f} edges on average: at {100 * share:.3g} % of them many nodes keep none, and no "
+            "choice of edges can repair that; keep more",
             BudgetWarning,
         )
 
@@ -134,7 +137,7 @@ def _without_labels(
     bare = graph.x_target is None and graph.edge_attr is None
     pruner: Pruner = LSP(keep=keep, hash="identity", seed=seed) if bare else LSP.auto(keep=keep, seed=seed)
     name = "identity" if bare else "LSP.auto"
-    reason = f"{name} at {keep:.3g} of the edges: {missing}."
+    reason = f"{name} at {100 * keep:.3g} % of the edges: {missing}."
     if aim.lossless:
         reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
     fitted = pruner if bare else pruner.fit(data, threads=threads)
@@ -155,7 +158,8 @@ def _pick(
         reason_end = "" if lossless else " No share that was tried is lossless; this is the largest."
     name = picks[share]
     pruner = trials.fit(by_name[name].at(share, trials.seed), trials.labels.training)
-    reason = reason_for(name, share, results, trials.labels.metric) + reason_end
+    metric = trials.labels.metric
+    reason = reason_for(name, share, results, metric) + reason_end
     tried = tuple(table_row(key, results) for key in results)
     took = time.perf_counter() - start
-    return Choice(name, share, pruner, reason, trials.labels.metric, tried, finished, took)
+    return Choice(name, share, pruner, reason, metric.name, tried, finished, took)

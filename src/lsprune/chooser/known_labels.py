@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.chooser.metrics import METRICS, ROC_AUC, Metric
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
 from lsprune.numeric.random_numbers import CHOOSE, draw
@@ -19,8 +20,6 @@ from lsprune.weights.labels import on_host, sorted_labels
 
 JUDGED_SHARE = 3  # without validation nodes, every third labelled node is judged
 MIN_JUDGED = 20  # fewer say nothing
-ACCURACY, ROC_AUC = "accuracy", "ROC AUC"
-_METRICS = {"classes": ACCURACY, "labels": "right labels", "numbers": "minus the mean absolute error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +55,10 @@ class KnownLabels:
     training: Array
 
     @property
-    def metric(self) -> str:
+    def metric(self) -> Metric:
         """What scores mean; of two classes the ROC AUC, since accuracy says little if one of them is rare."""
         two = self.kind == "classes" and self.targets.shape[1] == 2
-        return ROC_AUC if two and np.unique(self.targets[self.judged, 1]).size == 2 else _METRICS[self.kind]
+        return ROC_AUC if two and np.unique(self.targets[self.judged, 1]).size == 2 else METRICS[self.kind]
 
     def as_y(self, count: int) -> Array:
         """Return the labels as `y` of a graph with `count` nodes; the labels that may not be looked at are missing."""
