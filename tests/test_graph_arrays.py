@@ -21,6 +21,7 @@ from lsprune.graph_arrays import (
     integers,
     is_far,
     label_array,
+    mask_fault,
     node_column_arrays,
     node_count,
     offset_array,
@@ -161,3 +162,28 @@ def test_the_number_of_nodes_is_not_inferred_from_a_far_id() -> None:
         with pytest.raises(GraphError, match="id 1099511627776 is far beyond the 2 edges; number the nodes 0..N-1"):
             node_count(None, None, ids)
     assert node_count(2**41, None, [far, near]) == 2**41  # it was given
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_a_mask_has_a_truth_value_for_each_node(dtype: Any) -> None:
+    for mask in (np.array([0, 1, 1]), np.zeros(3), np.ones(3)):
+        assert mask_fault(mask.astype(dtype), "train_mask", 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("mask", "advice"),
+    [
+        (np.ones(5), "got float64 [5]; make it one of truth values: val_mask.bool(), of numpy val_mask.astype(bool)"),
+        (
+            np.array([0, 3]),
+            "got int64 [2]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True",
+        ),
+        (np.arange(5), "got int64 [5]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True"),
+        (np.ones((5, 10), bool), "got bool [5, 10]; of several splits, choose one: val_mask[:, 0]"),
+        (np.ones(4, bool), "got bool [4]"),
+        (np.array(True), "got bool []"),
+        (np.array(list("abcde")), "got <U1 [5]"),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_described_with_what_to_do(mask: Any, advice: str) -> None:
+    assert mask_fault(mask, "val_mask", 5) == f"val_mask must hold one truth value for each of the 5 nodes, {advice}"

@@ -162,6 +162,26 @@ def label_array(values: Any, counts: list[int], bipartite: bool, name: str) -> A
     return rows
 
 
+def mask_fault(mask: Array, name: str, count: int) -> str:
+    """Return what is wrong with a mask of the nodes and what to do; "" if it holds one truth value for each node.
+
+    Whole numbers are fine if all are 0 or 1.
+    """
+    whole, there = mask.dtype.kind in "iu", mask.shape == (count,)
+    if there and (mask.dtype.kind == "b" or (whole and not bool(((mask != 0) & (mask != 1)).any()))):
+        return ""
+    advice = ""
+    if mask.ndim == 2 and mask.shape[0] == count:
+        advice = f"; of several splits, choose one: {name}[:, 0]"
+    elif there and mask.dtype.kind == "f":
+        advice = f"; make it one of truth values: {name}.bool(), of numpy {name}.astype(bool)"
+    elif whole and mask.ndim == 1:
+        advice = f"; these look like indices: mask = zeros({count}, dtype=bool); mask[{name}] = True"
+    return (
+        f"{name} must hold one truth value for each of the {count} nodes, got {mask.dtype} {list(mask.shape)}{advice}"
+    )
+
+
 def column_array(values: Any, name: str, count: int, item: str) -> Array:
     """Return one number or date for each edge or node, `[count]`; raise GraphError for anything else."""
     column = as_array(values, f"column {name!r}")

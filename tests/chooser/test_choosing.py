@@ -200,6 +200,11 @@ def test_labels_that_cannot_judge_are_not_said_to_be_missing():
     masks, _ = thirds(graph)
     few = choose(graph, keep=0.3, train_mask=masks["train_mask"], val_mask=masks["train_mask"])
     assert "at least 20 nodes or graphs with a label" in few.reason and not few.tried
+    nobody = np.zeros(graph.num_nodes, bool)
+    empty = choose(graph, keep=0.3, train_mask=nobody, val_mask=masks["val_mask"])
+    assert "train_mask selects no node, so candidates cannot be judged" in empty.reason and not empty.tried
+    both = choose(dataclasses.replace(graph, train_mask=None), keep=0.3, train_mask=nobody, val_mask=nobody)
+    assert "train_mask and val_mask select no node" in both.reason
     none = choose(dataclasses.replace(graph, y=None, train_mask=None), keep=0.3)
     assert "there are no labels to judge candidates by" in none.reason
 

@@ -67,6 +67,16 @@ def test_two_classes_are_judged_by_the_roc_auc_and_more_by_accuracy():
 
 
 @pytest.mark.parametrize("name", ["train_mask", "val_mask"])
+def test_masks_that_do_not_fit_are_described(name):
+    graph = labelled_graph()
+    train, val = masks(graph.num_nodes)
+    given = {"y": None, "train_mask": train, "val_mask": val}
+    for mask, words in ((train.astype(np.float32), rf"{name}\.bool\(\)"), (np.flatnonzero(train), "look like indices")):
+        with pytest.raises(GraphError, match=f"{name} must hold one truth value for each of the .*{words}"):
+            known_labels(graph, graph, {**given, name: mask}, 0)
+
+
+@pytest.mark.parametrize("name", ["train_mask", "val_mask"])
 def test_a_mask_on_some_graphs_of_a_list_alone_is_refused(name):
     graph = labelled_graph()
     train, val = masks(graph.num_nodes)

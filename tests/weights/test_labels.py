@@ -110,6 +110,8 @@ def test_categories_are_attributes_too():
         (replace(LABELLED, y=np.full(240, -1)), "needs training nodes with a label"),
         (replace(LABELLED, y=KIND[:100]), r"y must be numbers, 240 rows, got int64 \[100\]"),
         (replace(LABELLED, y=KIND.astype(str)), "y must be numbers"),
+        (replace(LABELLED, train_mask=TRAINING.astype(float)), r"train_mask\.bool\(\)"),
+        (replace(LABELLED, train_mask=np.arange(240)), "look like indices"),
         (replace(LABELLED, train_mask=np.ones((240, 10), bool)), "train_mask must hold one truth value .* choose one"),
         (Graph.from_edges(GRAPH.ends(), y=KIND), r'weights="labels" needs node attributes \(x\)'),
         (Graph.from_edges(GRAPH.ends(), num_nodes=(240, 240)), 'weights="labels" needs one kind of nodes'),
@@ -178,8 +180,9 @@ def test_with_a_mask_that_does_not_fit_no_label_is_looked_at(form, where, reques
             del other["train_mask"]
     with pytest.raises(GraphError, match="train_mask must hold one truth value for each of the"):
         PRUNER.fit(given)
-    with pytest.warns(LabelsWarning, match="labels are not used: train_mask must hold"):
+    with pytest.warns(LabelsWarning, match="labels are not used: train_mask must hold") as said:
         chosen = LSP.auto(keep=0.2).fit(given)
+    assert ("choose one" if form == "splits last" else "indices become a mask by") in str(said[0].message)
     assert chosen.options == LSP.auto(keep=0.2, labels=False).fit(given).options
     prune(given, LSP(k=2))  # other pruners do not mind
 

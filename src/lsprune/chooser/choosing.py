@@ -14,7 +14,7 @@ from lsprune.checks import check_number, check_seed
 from lsprune.chooser.candidates import CANDIDATES, Candidate, own_candidates
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
-from lsprune.chooser.known_labels import MIN_JUDGED, known_labels, states_labels
+from lsprune.chooser.known_labels import MIN_JUDGED, empty_masks, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import ALL_EDGES, Progress, Results, Trials, plan_trials, run_trials
@@ -72,10 +72,11 @@ def choose(
     check_number("seconds", seconds, 0, math.inf)
     aim = parse_goal(keep, shares, goal)
     graph = _single_graph(data)
-    labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
+    given = {"y": y, "train_mask": train_mask, "val_mask": val_mask}
+    labels = known_labels(data, graph, given, seed)
     options = CANDIDATES if candidates is None else own_candidates(candidates)
     if labels is None or graph.x_target is None:
-        missing = _what_is_missing(labels is None, states_labels(data, graph, y))
+        missing = _what_is_missing(labels is None, states_labels(data, graph, y), empty_masks(data, given))
         choice = _without_labels(data, graph, missing, aim, seed, threads, start)
     else:
         _check_finite(graph)
@@ -99,12 +100,18 @@ def _single_graph(data: Any) -> Graph:
     return graph
 
 
-def _what_is_missing(no_usable_labels: bool, some_labels: bool) -> str:
-    """Say why candidates cannot be judged."""
+def _what_is_missing(no_usable_labels: bool, some_labels: bool, empty: list[str]) -> str:
+    """Say why candidates cannot be judged.
+
+    Args:
+        empty: names of masks that select no node.
+    """
     if not no_usable_labels:
         return "there are no node attributes to judge candidates by"
     if not some_labels:
         return "there are no labels to judge candidates by"
+    if empty:
+        return f"{' and '.join(empty)} select{'s' * (len(empty) == 1)} no node, so candidates cannot be judged"
     return (
         f"candidates are judged on at least {MIN_JUDGED} nodes or graphs with a label, which must not be among those "
         "trained on, and there are fewer"
