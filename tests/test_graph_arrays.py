@@ -10,14 +10,18 @@ import scipy.sparse as sp
 
 from lsprune.errors import GraphError
 from lsprune.graph_arrays import (
+    NEAR,
     attribute_array,
     attribute_pair,
     check_ids,
     column_array,
     edge_ends,
     end_pair,
+    inferred_count,
     integers,
+    is_far,
     label_array,
+    mask_fault,
     node_column_arrays,
     node_count,
     offset_array,
@@ -141,3 +145,45 @@ def test_a_column_of_one_end_of_a_bipartite_graph_is_missing_at_the_other() -> N
     assert columns is not None
     assert columns["age"][0] is None
     assert columns["age"][1].tolist() == [4, 5]
+
+
+def test_far_is_relative_to_the_edges_and_never_below_a_floor() -> None:
+    assert not is_far(NEAR - 1, 0)
+    assert is_far(NEAR, 0)
+    assert not is_far(64 * 10**8 - 1, 10**8)
+    assert is_far(64 * 10**8, 10**8)
+
+
+def test_the_number_of_nodes_is_not_inferred_from_a_far_id() -> None:
+    assert inferred_count(NEAR - 1, 2) == NEAR
+    assert inferred_count(-1, 0) == 0
+    far, near = np.array([2**40, 1]), np.array([1, 2])
+    for ids in ([far, near], [near, far], [far]):
+        with pytest.raises(GraphError, match="id 1099511627776 is far beyond the 2 edges; number the nodes 0..N-1"):
+            node_count(None, None, ids)
+    assert node_count(2**41, None, [far, near]) == 2**41  # it was given
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
+def test_a_mask_has_a_truth_value_for_each_node(dtype: Any) -> None:
+    for mask in (np.array([0, 1, 1]), np.zeros(3), np.ones(3)):
+        assert mask_fault(mask.astype(dtype), "train_mask", 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("mask", "advice"),
+    [
+        (np.ones(5), "got float64 [5]; make it one of truth values: val_mask.bool(), of numpy val_mask.astype(bool)"),
+        (
+            np.array([0, 3]),
+            "got int64 [2]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True",
+        ),
+        (np.arange(5), "got int64 [5]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True"),
+        (np.ones((5, 10), bool), "got bool [5, 10]; of several splits, choose one: val_mask[:, 0]"),
+        (np.ones(4, bool), "got bool [4]"),
+        (np.array(True), "got bool []"),
+        (np.array(list("abcde")), "got <U1 [5]"),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_described_with_what_to_do(mask: Any, advice: str) -> None:
+    assert mask_fault(mask, "val_mask", 5) == f"val_mask must hold one truth value for each of the 5 nodes, {advice}"

@@ -155,8 +155,9 @@ def describe(
     attributes = {"owner": own, "edge": graph.edge_attr, "neighbour": other}
     present = [role for role in PARTS if attributes[role] is not None]
     if not present:
+        what = "the graph" if graph.relation is None else f"relation {graph.relation}"
         raise GraphError(
-            "the graph has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
+            f"{what} has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
             ' give it some, as with prune(..., features=x), or use a family that needs none: hash="identity" or'
             ' "structure" (--hash identity)'
         )

@@ -59,6 +59,9 @@ class Graph:
     node_columns: Any = None  # pairs of arrays ([num_sources], [num_targets]) by name; None for an end without it
     column_names: tuple[str, ...] = ()  # of all columns that the caller's object has, for error messages
     y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
+    unusable_y: bool = (
+        False  # the caller's object has a `y` that is not an array with a row for each node; then y is None
+    )
     train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
     rows: Literal["source", "target"] | None = None
@@ -66,6 +69,7 @@ class Graph:
     target_ptr: Array | None = None
     bipartite: bool = False
     undirected: bool = False  # an edge and its reverse are one thing (networkx.Graph): masks are always symmetric
+    relation: Any = None  # the edge type, of a heterogeneous graph; messages name it
     # [num_sources] and [num_targets] int64: what ties go by, if not the number of a node: its id in the whole graph,
     # where this is a part of it, or in the caller's table.
     ids: tuple[Array, Array] | None = None
@@ -219,7 +223,9 @@ class Graph:
             edge_columns=_concat_edge_columns(graphs),
             node_columns=_concat_node_columns(graphs),
         )
-        return replace(joined, train_mask=concat_masks(graphs, np.concatenate))
+        return replace(
+            joined, train_mask=concat_masks(graphs, np.concatenate), unusable_y=lacks_labels(graphs, joined.y)
+        )
 
     def with_columns(
         self, edge_columns: Mapping[str, Any], node_columns: Mapping[str, Any], names: tuple[str, ...] = ()
@@ -374,6 +380,11 @@ def concat_masks(graphs: Sequence[Any], join: Callable[[Any], Any]) -> Any:
     fit = all(mask is not None and mask.shape[:1] == (graph.num_nodes,) for mask, graph in pairs)
     joined = concat_labels(masks, join) if fit else None
     return UNUSABLE_MASK if joined is None else joined
+
+
+def lacks_labels(graphs: Sequence[Graph], y: Any) -> bool:
+    """Return whether some of the graphs have labels, usable or not, and `y`, all of them joined, is None."""
+    return y is None and any(graph.unusable_y or graph.y is not None for graph in graphs)
 
 
 def concat_labels(values: Sequence[Any], join: Callable[[Any], Any]) -> Any:

@@ -10,6 +10,9 @@ import numpy as np
 from lsprune.checks import Array, as_array, check_numbers, check_sparse, count_of, shown, to_csr
 from lsprune.errors import GraphError
 
+MAX_IDS_PER_EDGE = 64
+NEAR = MAX_IDS_PER_EDGE << 20  # no id below this one is ever far
+
 
 def edge_ends(edge_index: Any) -> tuple[Array, Array]:
     """Return sources and targets, `[E]` integers each, of an array `[2, E]` or a pair of arrays."""
@@ -74,7 +77,26 @@ def node_count(stated: int | None, x: Any, ids: list[Array]) -> int:
         return stated
     if x is not None:
         return int(x.shape[0])
-    return max((int(side.max()) + 1 for side in ids if side.size), default=0)
+    highest = max((int(side.max()) for side in ids if side.size), default=-1)
+    return inferred_count(highest, max((side.size for side in ids), default=0))
+
+
+def is_far(highest: int, edges: int) -> bool:
+    """Return whether an id is too large to be one of the nodes 0..N-1 of a graph with so many edges.
+
+    Arrays as long as the highest id are made from it. Account numbers and damaged digits would need terabytes.
+    """
+    return highest >= max(MAX_IDS_PER_EDGE * edges, NEAR)
+
+
+def inferred_count(highest: int, edges: int) -> int:
+    """Return the number of nodes of a graph of which nothing but the highest id says it; raise GraphError if far."""
+    if is_far(highest, edges):
+        raise GraphError(
+            f"id {highest} is far beyond the {edges} edges; number the nodes 0..N-1, as np.unique(ids, "
+            "return_inverse=True) does, or give num_nodes if it is meant"
+        )
+    return highest + 1
 
 
 def attribute_pair(x_source: Any, x_target: Any) -> tuple[Any, Any]:
@@ -138,6 +160,26 @@ def label_array(values: Any, counts: list[int], bipartite: bool, name: str) -> A
         kinds = "one kind of nodes" if bipartite else f"{counts[0]} rows, one for each node"
         raise GraphError(f"{name} must be of {kinds}, got {list(rows.shape)}")
     return rows
+
+
+def mask_fault(mask: Array, name: str, count: int) -> str:
+    """Return what is wrong with a mask of the nodes and what to do; "" if it holds one truth value for each node.
+
+    Whole numbers are fine if all are 0 or 1.
+    """
+    whole, there = mask.dtype.kind in "iu", mask.shape == (count,)
+    if there and (mask.dtype.kind == "b" or (whole and not bool(((mask != 0) & (mask != 1)).any()))):
+        return ""
+    advice = ""
+    if mask.ndim == 2 and mask.shape[0] == count:
+        advice = f"; of several splits, choose one: {name}[:, 0]"
+    elif there and mask.dtype.kind == "f":
+        advice = f"; make it one of truth values: {name}.bool(), of numpy {name}.astype(bool)"
+    elif whole and mask.ndim == 1:
+        advice = f"; these look like indices: mask = zeros({count}, dtype=bool); mask[{name}] = True"
+    return (
+        f"{name} must hold one truth value for each of the {count} nodes, got {mask.dtype} {list(mask.shape)}{advice}"
+    )
 
 
 def column_array(values: Any, name: str, count: int, item: str) -> Array:

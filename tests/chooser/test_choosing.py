@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -78,11 +79,34 @@ def test_with_too_few_labels_to_judge_the_name_says_whether_they_are_learned_fro
     assert choose(few, keep=0.25).name == "lsp-auto-labels"
 
 
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_share_that_leaves_too_little_is_warned_of_once_and_only_if_it_is_selected(labelled):
+    sparse = labelled_graph(nodes=300, degree=1)
+    masks = thirds(sparse)[0] if labelled else {}
+    sparse = sparse if labelled else dataclasses.replace(sparse, y=None, train_mask=None)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", BudgetWarning)
+        choose(sparse, goal="lossless", candidates=FEW, **masks)
+    (warning,) = (one for one in said if one.category is BudgetWarning)
+    assert "at 50 % of them" in str(warning.message)
+    dense = labelled_graph(nodes=300, degree=15, noise=0.0)  # 0.75 edges at 5 %
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", BudgetWarning)
+        assert choose(dense, goal="lossless", candidates=FEW, **thirds(dense)[0]).keep > 0.05
+
+
+def test_a_graph_without_edges_is_refused():
+    graph = Graph.from_edges(np.empty((2, 0), int), x=np.ones((50, 2)), y=np.arange(50) % 3)
+    with pytest.raises(GraphError, match="the graph has no edges: there is nothing to prune"):
+        choose(graph, keep=0.5)
+
+
 def test_without_labels_or_attributes_it_falls_back_and_says_so():
     graph = labelled_graph()
     bare = Graph.from_edges(np.stack(graph.ends()), x=graph.x)
     choice = choose(bare, keep=0.25)
-    assert choice.name == "lsp-auto" and "no labels" in choice.reason and choice.tried == ()
+    assert choice.name == "lsp-auto" and choice.tried == ()
+    assert choice.reason == "lsp-auto at 25 % of the edges: there are no labels to judge candidates by."
     assert np.array_equal(choice.pruner.mask(bare), LSP.auto(keep=0.25).fit(bare).mask(bare))
     edges = Graph.from_edges(np.stack(graph.ends()), y=graph.y)
     assert "no node attributes" in choose(edges, keep=0.25).reason
@@ -181,6 +205,11 @@ def test_labels_that_cannot_judge_are_not_said_to_be_missing():
     masks, _ = thirds(graph)
     few = choose(graph, keep=0.3, train_mask=masks["train_mask"], val_mask=masks["train_mask"])
     assert "at least 20 nodes or graphs with a label" in few.reason and not few.tried
+    nobody = np.zeros(graph.num_nodes, bool)
+    empty = choose(graph, keep=0.3, train_mask=nobody, val_mask=masks["val_mask"])
+    assert "train_mask selects no node, so candidates cannot be judged" in empty.reason and not empty.tried
+    both = choose(dataclasses.replace(graph, train_mask=None), keep=0.3, train_mask=nobody, val_mask=nobody)
+    assert "train_mask and val_mask select no node" in both.reason
     none = choose(dataclasses.replace(graph, y=None, train_mask=None), keep=0.3)
     assert "there are no labels to judge candidates by" in none.reason
 

@@ -11,6 +11,7 @@ from labelled_graphs import labelled_graph
 
 from lsprune import Graph, GraphError
 from lsprune.chooser.known_labels import known_labels
+from lsprune.chooser.metrics import ACCURACY, ROC_AUC
 
 NOTHING = {"y": None, "train_mask": None, "val_mask": None}
 
@@ -57,12 +58,22 @@ def test_without_validation_nodes_a_third_of_the_training_nodes_of_each_class_is
 
 def test_two_classes_are_judged_by_the_roc_auc_and_more_by_accuracy():
     graph = labelled_graph()
-    assert known_labels(graph, graph, NOTHING, 0).metric == "accuracy"
+    assert known_labels(graph, graph, NOTHING, 0).metric is ACCURACY
     two = (graph.y == 0).astype(int)
     known = known_labels(graph, graph, {**NOTHING, "y": two}, 0)
-    assert (known.kind, known.metric) == ("classes", "ROC AUC")
+    assert (known.kind, known.metric) == ("classes", ROC_AUC)
     one = known_labels(graph, graph, {"y": two, "train_mask": two >= 0, "val_mask": None}, 0)
-    assert dataclasses.replace(one, judged=one.judged[one.targets[one.judged, 1] == 1]).metric == "accuracy"
+    assert dataclasses.replace(one, judged=one.judged[one.targets[one.judged, 1] == 1]).metric is ACCURACY
+
+
+@pytest.mark.parametrize("name", ["train_mask", "val_mask"])
+def test_masks_that_do_not_fit_are_described(name):
+    graph = labelled_graph()
+    train, val = masks(graph.num_nodes)
+    given = {"y": None, "train_mask": train, "val_mask": val}
+    for mask, words in ((train.astype(np.float32), rf"{name}\.bool\(\)"), (np.flatnonzero(train), "look like indices")):
+        with pytest.raises(GraphError, match=f"{name} must hold one truth value for each of the .*{words}"):
+            known_labels(graph, graph, {**given, name: mask}, 0)
 
 
 @pytest.mark.parametrize("name", ["train_mask", "val_mask"])

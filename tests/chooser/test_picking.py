@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lsprune.chooser.candidates import BASELINE, NO_EDGES, UNPRUNED
+from lsprune.chooser.metrics import ACCURACY, METRICS
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.scores import Scores
 
@@ -69,13 +70,22 @@ def test_rows_are_paired_differences_to_the_baseline():
 
 def test_the_reason_says_if_others_score_higher():
     close = table(base=0.5, ours=0.6, whole=0.9, none=0.2)
-    assert "not clearly better" in reason_for(BASELINE, 0.1, close, "accuracy")
-    assert "not clearly better" not in reason_for("ours", 0.1, close, "accuracy")
+    assert "not clearly better" in reason_for(BASELINE, 0.1, close, ACCURACY)
+    assert "not clearly better" not in reason_for("ours", 0.1, close, ACCURACY)
 
 
 def test_the_reason_names_what_matters():
-    text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), "accuracy")
+    text = reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.9, none=0.2), ACCURACY)
     for words in ("ours at 10 %", "accuracy", "k random neighbours", "all edges", "no edges"):
         assert words in text
     assert "do not clearly help" not in text
-    assert "do not clearly help" in reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.3, none=0.3), "classes")
+    assert "do not clearly help" in reason_for("ours", 0.1, table(base=0.5, ours=0.6, whole=0.3, none=0.3), ACCURACY)
+
+
+def test_errors_are_shown_as_errors():
+    right = table(base=0.5, ours=0.6, whole=0.9, none=0.2)
+    results = {key: (scores(*-row[0].hits), *row[1:]) for key, row in right.items()}
+    text = reason_for("ours", 0.1, results, METRICS["numbers"])
+    error, base = (f"{right[name, 0.1][0].hits.mean():.4g}" for name in ("ours", BASELINE))
+    assert f"mean absolute error of the probe {error} (lower is better), k random neighbours {base}" in text
+    assert "Candidates that have a lower error are not clearly better" in text and "-0." not in text

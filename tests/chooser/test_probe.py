@@ -9,6 +9,7 @@ from scipy import sparse
 
 from lsprune import Graph
 from lsprune.chooser.known_labels import known_labels
+from lsprune.chooser.metrics import ROC_AUC
 from lsprune.chooser.probe import MAX_COLUMNS, Probe, _solve, ridge
 from lsprune.chooser.scores import paired_gain
 
@@ -43,7 +44,7 @@ def test_edges_that_tell_a_rare_class_count_though_no_node_is_predicted_to_be_of
     graph = Graph.from_edges(np.stack([source, target]), x=np.stack([signal, np.ones(1500)], 1).astype(np.float32), y=y)
     probe = probe_of(graph)
     every, none = (score(probe, np.full(target.size, flag)).hits for flag in (True, False))
-    assert probe.labels.metric == "ROC AUC" and 0.4 < none.mean() < 0.6
+    assert probe.labels.metric is ROC_AUC and 0.4 < none.mean() < 0.6
     mean, error = paired_gain(every, none)
     assert mean > 0.05 and mean > 2 * error
 

@@ -118,6 +118,8 @@ WRONG = {
     "a source that is no node": {"ends": [[0, 9, 2], [1, 2, 9]], "num_nodes": 3},
     "a target that is no node": {"ends": [[0, 1, 2], [1, 2, 3]], "num_nodes": 3},
     "an item that is no node": {"ends": [[0, 1], [1, 2]], "num_nodes": (2, 2)},
+    "a far id": {"ends": [[0, 2**30], [1, 2]]},
+    "a far source": {"ends": [[2**30, 1], [1, 2]], "num_nodes": (None, 3)},
     "floats": {"ends": [[0.0, 1.0], [1.0, 0.0]]},
     "booleans": {"ends": [[True, False], [False, True]]},
     "too few rows of x": {"ends": ENDS, "x": [[1.0], [2.0]], "num_nodes": 3},

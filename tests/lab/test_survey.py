@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from own_files import arrays
+from own_files import arrays, masks
 
 from lsprune import LSP, Graph, GraphError, OptionError
 from lsprune.lab.survey import METHODS, Attributes, homophily, plan_trials, profile, run_trial, suggest
@@ -111,6 +111,24 @@ def test_the_suggestion_follows_density_and_attributes() -> None:
     assert "Start with lsp-identity (--hash identity) at keep=0.75" in advice(5)
     assert "prune only if you must" in advice(2, x) and "choose" not in advice(30, x)
     assert "lsprune choose g.npz --keep" in suggest(profile(whole()), "g.npz")[0]
+
+
+@pytest.mark.filterwarnings("ignore::lsprune.LabelsWarning")
+@pytest.mark.parametrize("mask", [masks()["train_mask"], None, np.ones((60, 3), bool)])
+def test_the_method_that_is_suggested_is_measured(mask: object) -> None:
+    """`--preset auto` learns from labels where there is one training mask; then so does the row."""
+    columns = arrays()
+    graph = Graph.from_edges(columns["edge_index"], x=columns["x"], y=columns["y"], train_mask=mask)
+    whole = UserGraph(graph, columns["y"], ("0", "1"), None)
+    learns = mask is not None and np.ndim(mask) == 1
+    name = "lsp-auto-labels" if learns else "lsp-auto"
+    assert f"Start with {name} (--preset auto)" in suggest(profile(whole), "g.npz")[0]
+    assert f"--methods {name},local-random" in suggest(profile(whole), "g.npz")[1]
+    (method,) = (method for method, _ in plan_trials(whole, shares=[0.3]) if method.name.startswith("lsp-auto"))
+    assert method.name == name
+    trial = run_trial(whole, method, 0.3, stable=True)
+    np.testing.assert_array_equal(trial.mask, LSP.auto(keep=0.3, labels=learns).mask(graph))
+    assert (trial.mask != LSP.auto(keep=0.3, labels=not learns).mask(graph)).any() == learns
 
 
 def test_a_survey_needs_no_torch() -> None:

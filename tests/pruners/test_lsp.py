@@ -82,6 +82,44 @@ def test_constant_attributes_are_warned_of():
         LSP(k=2).fit(same)
 
 
+def one_sided(side: str, relation: object = None) -> Graph:
+    """A graph of two kinds of nodes, of which the targets alone (side "in") or the sources alone have attributes."""
+    x = np.random.default_rng(0).standard_normal((20, 3))
+    sides = (None, x) if side == "in" else (x, None)
+    ends = np.random.default_rng(1).integers(0, 20, (2, 200))
+    return dataclasses.replace(Graph.from_edges(ends, num_nodes=(20, 20), x=sides), relation=relation)
+
+
+@pytest.mark.parametrize("pruner", [LSP(k=2), LSP(k=2, hash="codebook"), LSP.auto(k=2)])
+def test_attributes_of_the_owner_alone_are_warned_of_once(pruner):
+    with pytest.warns(
+        ConstantWarning, match="^the graph is pruned at random: .*only the target nodes.*LocalRandom"
+    ) as w:
+        pruner.fit(one_sided("in"))
+    assert len(w) == 1
+    with pytest.warns(ConstantWarning, match=r"only the source nodes.*give the target nodes an x.*side=\"in\""):
+        dataclasses.replace(pruner, side="out").fit(one_sided("out"))
+    with pytest.warns(ConstantWarning, match=r"attributes=\(\"owner\",\) leaves out"):
+        LSP(k=2, attributes=("owner",)).fit(GRAPH)
+
+
+@pytest.mark.filterwarnings("error::lsprune.ConstantWarning")
+def test_owners_that_see_their_neighbours_are_not_warned_of():
+    LSP(k=2, side="out").fit(one_sided("in"))
+    LSP(k=2, attributes=("owner", "neighbour")).fit(GRAPH)
+    LSP(k=2, hash="signs", weights="degree").fit(one_sided("in"))  # the weights tell edges apart
+    assert LSP(k=200).mask(one_sided("in")).all()  # nothing is chosen
+
+
+def test_messages_name_the_relation():
+    relation = ("b", "r", "a")
+    with pytest.warns(ConstantWarning, match=r"^relation \('b', 'r', 'a'\) is pruned at random"):
+        LSP(k=2).fit(one_sided("in", relation))
+    bare = Graph.from_edges(np.array([[0, 1], [0, 0]]), num_nodes=(2, 1))
+    with pytest.raises(GraphError, match=r"^relation \('b', 'r', 'a'\) has neither node attributes"):
+        LSP(k=1).fit(dataclasses.replace(bare, relation=relation))
+
+
 def test_categories_may_have_values_that_the_training_graphs_lack():
     ends = np.array([[0, 1, 2, 3], [1, 2, 3, 0]])
     seen, rare = (Graph.from_edges(ends, x=np.array([0, 1, 2, last])) for last in (1, 5))

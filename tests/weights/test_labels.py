@@ -110,6 +110,8 @@ def test_categories_are_attributes_too():
         (replace(LABELLED, y=np.full(240, -1)), "needs training nodes with a label"),
         (replace(LABELLED, y=KIND[:100]), r"y must be numbers, 240 rows, got int64 \[100\]"),
         (replace(LABELLED, y=KIND.astype(str)), "y must be numbers"),
+        (replace(LABELLED, train_mask=TRAINING.astype(float)), r"train_mask\.bool\(\)"),
+        (replace(LABELLED, train_mask=np.arange(240)), "look like indices"),
         (replace(LABELLED, train_mask=np.ones((240, 10), bool)), "train_mask must hold one truth value .* choose one"),
         (Graph.from_edges(GRAPH.ends(), y=KIND), r'weights="labels" needs node attributes \(x\)'),
         (Graph.from_edges(GRAPH.ends(), num_nodes=(240, 240)), 'weights="labels" needs one kind of nodes'),
@@ -141,7 +143,7 @@ def test_labels_of_pyg_data_are_read_and_stay_where_they_are():
     joined = Graph.concat([LABELLED, LABELLED])
     np.testing.assert_array_equal(np.concatenate(PRUNER.mask(two)), PRUNER.mask(joined))
     data.y = torch.zeros(1)  # of the graph, not of its nodes
-    with pytest.raises(GraphError, match="needs node labels"):
+    with pytest.raises(GraphError, match="y must be an array or a tensor with a row for each of the 240 nodes"):
         PRUNER.mask(data)
 
 
@@ -178,10 +180,58 @@ def test_with_a_mask_that_does_not_fit_no_label_is_looked_at(form, where, reques
             del other["train_mask"]
     with pytest.raises(GraphError, match="train_mask must hold one truth value for each of the"):
         PRUNER.fit(given)
-    with pytest.warns(LabelsWarning, match="labels are not used: train_mask must hold"):
+    with pytest.warns(LabelsWarning, match="labels are not used: train_mask must hold") as said:
+        chosen = LSP.auto(keep=0.2).fit(given)
+    assert ("choose one" if form == "splits last" else "indices become a mask by") in str(said[0].message)
+    assert chosen.options == LSP.auto(keep=0.2, labels=False).fit(given).options
+    prune(given, LSP(k=2))  # other pruners do not mind
+
+
+MISFITS = {"one row too few": lambda y: y[:-1], "strings": lambda y: [str(label) for label in y.tolist()]}
+
+
+@pytest.mark.parametrize("where", ["host", "device"])
+@pytest.mark.parametrize("form", [*MISFITS, "of one graph only", "of a list", "of a dataset"])
+def test_labels_that_do_not_fit_the_nodes_are_not_left_out_silently(form, where, request):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Data
+
+    if where == "device":
+        request.getfixturevalue("cpu_is_gpu")
+    ends, mask = torch.from_numpy(np.stack(GRAPH.ends())), torch.from_numpy(TRAINING)
+    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=torch.from_numpy(KIND), train_mask=mask)
+    other, given = data.clone(), data
+    if form in MISFITS:
+        data.y = MISFITS[form](data.y)
+    elif form == "of a dataset":
+        from lsprune.lab.datasets.collated import CollatedDataset
+
+        other.y = other.y[:-1]
+        given = CollatedDataset(*CollatedDataset.collate([data, other]))
+    else:
+        given = [data, other]
+        other.y = other.y[:-1]
+        if form == "of one graph only":
+            del other["y"]
+    with pytest.raises(GraphError, match=r"y must be an array or a tensor with a row for each of the \d+ nodes"):
+        PRUNER.fit(given)
+    with pytest.warns(LabelsWarning, match="labels are not used: y must be an array"):
         chosen = LSP.auto(keep=0.2).fit(given)
     assert chosen.options == LSP.auto(keep=0.2, labels=False).fit(given).options
     prune(given, LSP(k=2))  # other pruners do not mind
+
+
+@pytest.mark.parametrize("with_mask", [False, True])
+def test_labels_of_whole_graphs_are_left_out_without_a_warning(with_mask):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Data
+
+    ends, y = torch.from_numpy(np.stack(GRAPH.ends())), torch.tensor([1])
+    more = {"train_mask": torch.tensor([True])} if with_mask else {}
+    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=y, **more)
+    assert LSP.auto(keep=0.2).fit([data, data]).options == LSP.auto(keep=0.2, labels=False).fit([data, data]).options
 
 
 @pytest.mark.usefixtures("cpu_is_gpu")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from lsprune.api import prune
+from lsprune.chooser.metrics import metric_of
 from lsprune.errors import OptionError
 from lsprune.measure import plots
 from lsprune.pruners import Pruner
@@ -21,7 +22,7 @@ class Tried:
 
     Args:
         keep: the share asked for. edges: the number of edges kept.
-        score: mean score of the judged nodes or graphs; larger is better.
+        score: mean score of the judged nodes or graphs; larger is better: of numbers it is minus the error.
         low, high: 95 % interval of the difference to k random neighbours at the same share; nan for these themselves
             and for a graph with all or no edges.
         seconds: time to prune and to probe.
@@ -74,10 +75,11 @@ class Choice:
         if not shares:
             raise OptionError("plot needs scored candidates; without labels there are none")
         figure, axes = plots.canvas(1, len(shares))
+        metric = metric_of(self.metric)
+        scaled, label = metric.scaled, metric.about_gains[0].upper() + metric.about_gains[1:]
         for share, panel in zip(shares, axes, strict=True):
             rows = [row for row in self.tried if row.keep == share and row.low == row.low]
-            gains = {row.name: (100 * row.gain, 100 * row.low, 100 * row.high) for row in rows}
-            label = "Gain over k random neighbours, points"
+            gains = {row.name: (scaled(row.gain), scaled(row.low), scaled(row.high)) for row in rows}
             plots.intervals(gains, label, title=f"{100 * share:.3g} % of the edges", axes=panel)
             if panel is not axes[0]:
                 panel.set_yticklabels([])
@@ -93,14 +95,19 @@ class Choice:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [self.reason]
-        if self.tried:
-            width = max(len(row.name) for row in self.tried)
-            lines.append(f"{'':{width}}   keep  score  gain over k random neighbours  seconds")
-        for row in self.tried:
-            known = row.low == row.low
-            gain = f"{100 * row.gain:+6.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}]" if known else ""
-            lines.append(f"{row.name:{width}}  {row.keep:5.3g}  {row.score:.3f}  {gain:29}  {row.seconds:7.2f}")
+        lines, metric = [self.reason], metric_of(self.metric)
+        if not self.tried:
+            return self.reason
+        width, gains = max(len(row.name) for row in self.tried), metric.about_gains
+        scores = [metric.score(row.score) for row in self.tried]
+        wide = max(map(len, (metric.head, *scores)))
+        lines.append(f"{'':{width}}   keep  {metric.head:>{wide}}  {gains}  seconds")
+        for row, score in zip(self.tried, scores, strict=True):
+            low, high = metric.gain(row.low), metric.gain(row.high)
+            gain = f"{metric.gain(row.gain):>6} [{low}, {high}]" if row.low == row.low else ""
+            lines.append(
+                f"{row.name:{width}}  {row.keep:5.3g}  {score:>{wide}}  {gain:{len(gains)}}  {row.seconds:7.2f}"
+            )
         return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ from lsprune.checks import check_number, check_seed
 from lsprune.chooser.candidates import CANDIDATES, UNPRUNED, Candidate, own_candidates, recommended_first
 from lsprune.chooser.choice import Choice
 from lsprune.chooser.goals import Goal, parse_goal
-from lsprune.chooser.known_labels import MIN_JUDGED, KnownLabels, known_labels, states_labels
+from lsprune.chooser.known_labels import MIN_JUDGED, KnownLabels, empty_masks, known_labels, states_labels
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import Progress, Results, Trials, plan_trials, run_trials
@@ -75,21 +75,23 @@ def choose(
     check_number("seconds", seconds, 0, math.inf)
     aim = parse_goal(keep, shares, goal)
     graph = _single_graph(data)
-    for share in aim.shares:
-        _warn_small(graph, share)
+    given = {"y": y, "train_mask": train_mask, "val_mask": val_mask}
     own = None if candidates is None else own_candidates(candidates)
-    labels = known_labels(data, graph, {"y": y, "train_mask": train_mask, "val_mask": val_mask}, seed)
+    labels = known_labels(data, graph, given, seed)
     if labels is None or graph.x_target is None:
-        missing = _what_is_missing(labels is None, states_labels(data, graph, y))
-        return _without_labels(data, graph, missing, aim, seed, threads, start)
-    _check_finite(graph)
-    options = _candidates(graph, labels) if own is None else own
-    trials = Trials(graph, labels, seed, threads)
-    file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
-    plan = plan_trials(options, graph, labels, aim.shares)
-    with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
-        results, finished = run_trials(trials, plan, file, seconds, start, progress)
-        return _pick(trials, options, aim, results, finished, start)
+        missing = _what_is_missing(labels is None, states_labels(data, graph, y), empty_masks(data, given))
+        choice = _without_labels(data, graph, missing, aim, seed, threads, start)
+    else:
+        _check_finite(graph)
+        options = _candidates(graph, labels) if own is None else own
+        trials = Trials(graph, labels, seed, threads)
+        file = TrialFile(resume, lambda: fingerprint(graph, labels, seed))
+        plan = plan_trials(options, graph, labels, aim.shares)
+        with thread_pool.blas(1):  # with more, small equations take far longer on a busy machine
+            results, finished = run_trials(trials, plan, file, seconds, start, progress)
+            choice = _pick(trials, options, aim, results, finished, start)
+    _warn_small(graph, choice.keep)
+    return choice
 
 
 def _candidates(graph: Graph, labels: KnownLabels) -> tuple[Candidate, ...]:
@@ -101,15 +103,23 @@ def _single_graph(data: Any) -> Graph:
     graph = graphs.get(None)
     if len(graphs) != 1 or graph is None or graph.bipartite:
         raise OptionError("choose must be given one kind of nodes and edges; take a relation out of the HeteroData")
+    if not graph.num_edges:
+        raise GraphError("the graph has no edges: there is nothing to prune")
     return graph
 
 
-def _what_is_missing(no_usable_labels: bool, some_labels: bool) -> str:
-    """Say why candidates cannot be judged."""
+def _what_is_missing(no_usable_labels: bool, some_labels: bool, empty: list[str]) -> str:
+    """Say why candidates cannot be judged.
+
+    Args:
+        empty: names of masks that select no node.
+    """
     if not no_usable_labels:
         return "there are no node attributes to judge candidates by"
     if not some_labels:
         return "there are no labels to judge candidates by"
+    if empty:
+        return f"{' and '.join(empty)} select{'s' * (len(empty) == 1)} no node, so candidates cannot be judged"
     return (
         f"candidates are judged on at least {MIN_JUDGED} nodes or graphs with a label, which must not be among those "
         "trained on, and there are fewer"
@@ -134,10 +144,10 @@ def _check_finite(graph: Graph) -> None:
 
 def _warn_small(graph: Graph, share: float) -> None:
     mean = graph.num_edges / max(graph.num_nodes, 1)
-    if graph.num_edges and share * mean < 1:
+    if share * mean < 1:
         warn(
-            f"a node has {mean:.1f} edges on average: at {share:.3g} of them many nodes keep none, and no choice of "
-            "edges can repair that; keep more",
+            f"a node has {mean:.1f} edges on average: at {100 * share:.3g} % of them many nodes keep none, and no "
+            "choice of edges can repair that; keep more",
             BudgetWarning,
         )
 
@@ -152,7 +162,7 @@ def _without_labels(
     fitted = pruner if bare else pruner.fit(data, threads=threads)
     learned = Candidate("lsp-auto", getattr(fitted, "options", fitted)).needs_labels
     name = "lsp-identity" if bare else "lsp-auto-labels" if learned else "lsp-auto"
-    reason = f"{name} at {keep:.3g} of the edges: {missing}."
+    reason = f"{name} at {100 * keep:.3g} % of the edges: {missing}."
     if aim.lossless:
         reason += " Which share is lossless cannot be said either: this is the largest one that was asked for."
     return Choice(name, keep, fitted, reason, "", (), True, time.perf_counter() - start)
@@ -172,7 +182,8 @@ def _pick(
         reason_end = "" if lossless else " No share that was tried is lossless; this is the largest."
     name = picks[share]
     pruner = trials.fit(by_name[name].at(share, trials.seed), trials.labels.training)
-    reason = reason_for(name, share, results, trials.labels.metric) + reason_end
+    metric = trials.labels.metric
+    reason = reason_for(name, share, results, metric) + reason_end
     tried = tuple(table_row(key, results) for key in results)
     took = time.perf_counter() - start
-    return Choice(name, share, pruner, reason, trials.labels.metric, tried, finished, took)
+    return Choice(name, share, pruner, reason, metric.name, tried, finished, took)

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.chooser.metrics import METRICS, ROC_AUC, Metric
 from lsprune.errors import GraphError
 from lsprune.graph import Array, Graph
+from lsprune.graph_arrays import mask_fault
 from lsprune.numeric.random_numbers import CHOOSE, draw
 from lsprune.weights.labels import on_host, sorted_labels
 
 JUDGED_SHARE = 3  # without validation nodes, every third labelled node is judged
 MIN_JUDGED = 20  # fewer say nothing
-ACCURACY, ROC_AUC = "accuracy", "ROC AUC"
-_METRICS = {"classes": ACCURACY, "labels": "right labels", "numbers": "minus the mean absolute error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +56,10 @@ class KnownLabels:
     training: Array
 
     @property
-    def metric(self) -> str:
+    def metric(self) -> Metric:
         """What scores mean; of two classes the ROC AUC, since accuracy says little if one of them is rare."""
         two = self.kind == "classes" and self.targets.shape[1] == 2
-        return ROC_AUC if two and np.unique(self.targets[self.judged, 1]).size == 2 else _METRICS[self.kind]
+        return ROC_AUC if two and np.unique(self.targets[self.judged, 1]).size == 2 else METRICS[self.kind]
 
     def as_y(self, count: int) -> Array:
         """Return the labels as `y` of a graph with `count` nodes; the labels that may not be looked at are missing."""
@@ -90,6 +90,8 @@ def known_labels(data: Any, graph: Graph, given: dict[str, Any], seed: int) -> K
         raise GraphError("val_mask needs train_mask beside it: it is not known which other labels may be looked at")
     judged = None if val is None or train is None else val & ~train
     seen = np.ones(count, bool) if train is None else train if judged is None else train | judged
+    if not seen.any():
+        return None
     kind, items, targets = sorted_labels(y, np.flatnonzero(seen))
     places = _judged_places(kind, items, targets, judged, seed)
     if places.shape[0] < MIN_JUDGED or items.shape[0] - places.shape[0] < 4:
@@ -101,6 +103,13 @@ def known_labels(data: Any, graph: Graph, given: dict[str, Any], seed: int) -> K
 def states_labels(data: Any, graph: Graph, y: Any) -> bool:
     """Return whether there are labels at all, usable or not."""
     return y is not None or graph.y is not None or _of(data, "y") is not None
+
+
+def empty_masks(data: Any, given: dict[str, Any]) -> list[str]:
+    """Return which of train_mask and val_mask, as passed or of `data`, are there and select no node."""
+    names = ("train_mask", "val_mask")
+    found = {name: given[name] if given[name] is not None else _of(data, name) for name in names}
+    return [name for name, mask in found.items() if mask is not None and not np.any(on_host(mask))]
 
 
 def _of(data: Any, name: str) -> Any:
@@ -132,11 +141,8 @@ def _mask(values: Any, name: str, count: int) -> Array | None:
     if values is None:
         return None
     mask = np.asarray(on_host(values))
-    if mask.shape != (count,) or mask.dtype.kind not in "biu":
-        raise GraphError(
-            f"{name} must hold {count} truth values, got {mask.dtype} {list(mask.shape)}; of several splits, "
-            f"choose one: {name}=data.{name}[:, 0]"
-        )
+    if fault := mask_fault(mask, name, count):
+        raise GraphError(fault)
     return mask.astype(bool)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from lsprune.chooser.candidates import BASELINE, NO_EDGES, UNPRUNED
 from lsprune.chooser.choice import Tried
+from lsprune.chooser.metrics import Metric
 from lsprune.chooser.scores import Scores, paired_gain
 from lsprune.chooser.trials import Results
 
@@ -42,17 +43,16 @@ def table_row(key: tuple[str, float], results: Results) -> Tried:
     return Tried(name, keep, edges, float(scores.hits.mean()), gain, low, high, seconds)
 
 
-def reason_for(name: str, share: float, results: Results, metric: str) -> str:
+def reason_for(name: str, share: float, results: Results, metric: Metric) -> str:
     """Return one sentence that says what was picked and how it compares."""
     scores = {key: float(results[key][0].hits.mean()) for key in results}
     chosen = scores[name, share]
-    text = (
-        f"{name} at {100 * share:.3g} % of the edges: {metric} of the probe {chosen:.3f}, k random neighbours "
-        f"{scores[BASELINE, share]:.3f}, all edges {scores[UNPRUNED, 1.0]:.3f}, no edges {scores[NO_EDGES, 0.0]:.3f}."
-    )
-    others = [score for (other, keep), score in scores.items() if keep == share and other not in (UNPRUNED, name)]
-    if any(score > chosen for score in others):
-        text += f" Candidates that score higher are not clearly better (by {SWITCH:g} standard errors)."
+    references = {"k random neighbours": (BASELINE, share), "all edges": (UNPRUNED, 1.0), "no edges": (NO_EDGES, 0.0)}
+    others = ", ".join(f"{words} {metric.score(scores[key])}" for words, key in references.items())
+    text = f"{name} at {100 * share:.3g} % of the edges: {metric.of_probe(chosen)}, {others}."
+    rivals = [score for (other, keep), score in scores.items() if keep == share and other not in (UNPRUNED, name)]
+    if any(score > chosen for score in rivals):
+        text += f" Candidates that {metric.is_better} are not clearly better (by {SWITCH:g} standard errors)."
     mean, error = paired_gain(results[UNPRUNED, 1.0][0].hits, results[NO_EDGES, 0.0][0].hits)
     if mean <= CLEAR * error:
         text += " Edges do not clearly help the probe here: try a model without them first."

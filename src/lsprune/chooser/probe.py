@@ -15,7 +15,8 @@ from scipy.linalg import LinAlgError, solve
 from scipy.sparse import csr_array, issparse
 
 from lsprune.attributes import is_category
-from lsprune.chooser.known_labels import ROC_AUC, KnownLabels
+from lsprune.chooser.known_labels import KnownLabels
+from lsprune.chooser.metrics import ROC_AUC
 from lsprune.chooser.scores import Scores, roc_auc_values
 from lsprune.graph import Array, Graph
 
@@ -98,7 +99,7 @@ class Probe:
         predicted, true = predict(features[judged]), targets[judged]
         spread = np.maximum(targets[training].std(0), 1e-9) if self.labels.kind == "numbers" else np.float32(1)
         closeness = -np.square((predicted - true) / spread).sum(1)
-        if self.labels.metric == ROC_AUC:
+        if self.labels.metric is ROC_AUC:
             return roc_auc_values(predicted[:, 1] - predicted[:, 0], true[:, 1] > 0.5), closeness
         return _hits(self.labels.kind, predicted, true), closeness
 

@@ -23,7 +23,9 @@ Trial = tuple[Scores, int, float]  # scores, number of edges kept, seconds
 
 def fingerprint(graph: Graph, labels: KnownLabels, seed: int) -> str:
     """Return a hash of all that trials depend on but the candidate: edges, attributes, labels, seed."""
-    state = hashlib.blake2b(f"{graph.num_sources} {graph.num_targets} {labels.metric} {seed}".encode(), digest_size=16)
+    state = hashlib.blake2b(
+        f"{graph.num_sources} {graph.num_targets} {labels.metric.name} {seed}".encode(), digest_size=16
+    )
     attributes = [graph.x_target, graph.edge_attr]
     arrays = [*graph.ends(), graph.target_ptr, labels.items, labels.targets, labels.judged]
     for values in attributes:

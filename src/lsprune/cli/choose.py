@@ -95,9 +95,12 @@ def choose_command(
 def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
     """Yield the lines below the table: the reason for the choice, and the next step."""
     if found.tried:
+        from lsprune.chooser.metrics import metric_of
+
+        metric = metric_of(found.metric)
         yield from baseline_note(row.name for row in found.tried)
         yield "top-: each node keeps its edges of largest weight; -out: senders own edges, not receivers"
-        yield f"score: {found.metric} of a linear probe; gain: over k random neighbours, in points, with 95 % interval"
+        yield f"{metric.head}: {metric.shown}, of a linear probe; gain: {metric.about_gains}, with 95 % interval"
     yield found.reason
     if not found.finished:
         yield "Time ran out before all candidates were tried: raise --budget, or continue with --resume FILE."
@@ -110,11 +113,15 @@ def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> 
 
 def choice_table(name: str, found: Choice) -> Table:
     """Return a table with a line for each candidate and share; the choice is marked."""
-    table = framed(f"{name}: what was tried", "", "candidate", "kept", "score", "gain", "interval", "s")
+    from lsprune.chooser.metrics import metric_of
+
+    metric = metric_of(found.metric)
+    table = framed(f"{name}: what was tried", "", "candidate", "kept", metric.head, "gain", "interval", "s")
     table.columns[1].justify = "left"
     for row in found.tried:
         known = row.low == row.low
         mark = "->" if (row.name, row.keep) == (found.name, found.keep) else ""
-        gain = (f"{100 * row.gain:+.2f}", f"[{100 * row.low:+.2f}, {100 * row.high:+.2f}]") if known else ("", "")
-        table.add_row(mark, row.name, f"{100 * row.keep:.3g} %", f"{row.score:.3f}", *gain, f"{row.seconds:.1f}")
+        low, high = metric.gain(row.low), metric.gain(row.high)
+        gain = (metric.gain(row.gain), f"[{low}, {high}]") if known else ("", "")
+        table.add_row(mark, row.name, f"{100 * row.keep:.3g} %", metric.score(row.score), *gain, f"{row.seconds:.1f}")
     return table

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from lsprune.device.graph_numbers import GraphNumbers
 from lsprune.errors import GraphError, NoGpuPath, naming_graph
-from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, oriented
+from lsprune.graph import Array, Graph, check_kinds, check_widths, concat_labels, concat_masks, lacks_labels, oriented
+from lsprune.graph_arrays import inferred_count
 from lsprune.kernels import plain
 from lsprune.kernels.gpu.edge_facts import EdgeFacts, edge_facts, reverse_balance, row_facts
 
@@ -99,7 +100,7 @@ def from_tensors(
         return _facts_of_rows(numbers.read_facts(), int(indptr.shape[0]) - 1, int(indices.shape[0]), rows)
 
     x_source, x_target = x if bipartite and x is not None else (x, x)
-    counts = _counts(num_nodes, (x_source, x_target), read, bipartite)
+    counts = _counts(num_nodes, (x_source, x_target), read, bipartite, int(known.shape[0]))
     if indptr is not None and counts[0 if rows == "source" else 1] != indptr.shape[0] - 1:
         raise GraphError(f"num_nodes must match the {indptr.shape[0] - 1} rows of indptr, got {num_nodes}")
 
@@ -170,6 +171,7 @@ def concat(graphs: Sequence[DeviceGraph]) -> DeviceGraph:
     labels: dict[str, Any] = {
         name: concat_labels([getattr(graph, name) for graph in graphs], torch.cat) for name in _JOINED
     }
+    labels["unusable_y"] = lacks_labels(graphs, labels["y"])
     return dataclasses.replace(joined, **labels, train_mask=concat_masks(graphs, torch.cat))
 
 
@@ -281,7 +283,9 @@ def _ids(ids: Tensor) -> Any:
     return (ids if ids.dtype in (torch.int32, torch.int64) else ids.long()).detach()
 
 
-def _counts(num_nodes: Any, x: tuple[Any, Any], read: Callable[[], EdgeFacts], bipartite: bool) -> tuple[int, int]:
+def _counts(
+    num_nodes: Any, x: tuple[Any, Any], read: Callable[[], EdgeFacts], bipartite: bool, edges: int
+) -> tuple[int, int]:
     """Return the numbers of sources and targets: as stated, else from `x`, else the largest id + 1."""
     stated = num_nodes if isinstance(num_nodes, tuple) else (num_nodes, num_nodes)
     known = [
@@ -291,10 +295,10 @@ def _counts(num_nodes: Any, x: tuple[Any, Any], read: Callable[[], EdgeFacts], b
     tops = (0, 0)
     if None in known:
         facts = read()
-        tops = (facts.highest_source + 1, facts.highest_target + 1)
+        tops = (facts.highest_source, facts.highest_target)
     if not bipartite:
         tops = (max(tops), max(tops))
-    counts = [top if size is None else size for size, top in zip(known, tops, strict=True)]
+    counts = [inferred_count(top, edges) if size is None else size for size, top in zip(known, tops, strict=True)]
     if max(counts) > MAX_NODES:
         raise NoGpuPath(f"more than {MAX_NODES} nodes have no GPU path")
     return counts[0], counts[1]

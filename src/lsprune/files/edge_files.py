@@ -19,9 +19,10 @@ from lsprune.errors import OptionError
 from lsprune.files.arrow_columns import integers, is_fractional
 from lsprune.files.columns import Place, row
 from lsprune.files.edge_options import NumNodes
-from lsprune.files.ids import MAP_IDS, NEAR, check_ids, far_error, is_far
+from lsprune.files.ids import MAP_IDS, check_ids, far_error
 from lsprune.files.node_table import NodeRows, check_ends
 from lsprune.graph import Array
+from lsprune.graph_arrays import NEAR, is_far
 
 Kept = Callable[[int, int], Array]  # (first, last) -> [last - first] bool, True = kept; may be asked more than once
 

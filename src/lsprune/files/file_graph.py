@@ -13,11 +13,12 @@ import numpy as np
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files.edge_files import Content, LoadedEdges
 from lsprune.files.edge_options import EdgeOptions
-from lsprune.files.ids import far_error, is_far
+from lsprune.files.ids import far_error
 from lsprune.files.node_kinds import look_like_two_kinds, warn_two_kinds
 from lsprune.files.node_table import NodeRows, check_ends
 from lsprune.files.seals import VerifiedInput
 from lsprune.graph import Array, Graph
+from lsprune.graph_arrays import is_far
 
 Tables = Sequence[NodeRows | None]  # of the sources (of all nodes, if they are one kind), and of the targets
 

@@ -11,10 +11,7 @@ from lsprune.files.columns import Place, row
 from lsprune.graph import Array
 
 MAP_IDS = "; --stream --map-ids (map_ids of prune_stream) numbers such ids 0..N-1"
-_MAX_IDS_PER_ROW = 64
-_MIN_ROWS = 1 << 20
 _MAX_NODES = 1 << 63  # ids are int64
-NEAR = _MAX_IDS_PER_ROW * _MIN_ROWS  # no id below this one is ever far
 
 
 def check_ids(array: Array, name: str, path: Path, place: Place = row, *, limit: int | None = None) -> Array:
@@ -41,14 +38,6 @@ def check_id_type(array: Array, name: str, path: Path) -> None:
         raise FormatError(f"{path}: column {name!r} must have one dimension, got shape {list(array.shape)}")
     if array.dtype.kind not in "iu" and array.size:
         raise FormatError(f"{path}: column {name!r} must be integers, got {array.dtype}")
-
-
-def is_far(largest: int, rows: int) -> bool:
-    """Return whether an id is too large to be one of the nodes 0..N-1 of a file with so many rows.
-
-    Arrays as long as the largest id are made from it. Account numbers and damaged digits would need terabytes.
-    """
-    return largest >= _MAX_IDS_PER_ROW * max(rows, _MIN_ROWS)
 
 
 def far_error(largest: int, edges: int, where: str) -> FormatError:

@@ -18,8 +18,9 @@ import numpy as np
 
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files.columns import listed, need, row
-from lsprune.files.ids import check_ids, is_far
+from lsprune.files.ids import check_ids
 from lsprune.graph import Array
+from lsprune.graph_arrays import is_far
 
 ID_NAMES = ("id", "node_id", "node")
 _SUSPECT = re.compile(r"[_\-. ]id$|[a-z]I[dD]$", re.ASCII)  # user_id, itemId

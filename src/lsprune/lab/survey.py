@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.attributes import is_category
-from lsprune.errors import LspruneError, LspruneWarning, OptionError
+from lsprune.errors import LabelsWarning, LspruneError, LspruneWarning, OptionError
 from lsprune.graph import Array, Graph
 from lsprune.lab.node_labels import CLASSES
 from lsprune.lab.studies.compare import methods_with_shares
@@ -20,12 +20,14 @@ from lsprune.lab.studies.methods import Method, find_method
 from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
+from lsprune.pruners.calibration import has_labels
 
 METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree", "jaccard")
 WITHOUT_ATTRIBUTES = {  # what replaces a method if there are no attributes
     "lsp-projection": "lsp-identity",
     "lsp-auto": "lsp-identity",
 }
+WITH_LABELS = {"lsp-auto": "lsp-auto-labels"}  # ... and if the recommended one learns from labels
 SHARES = (0.1, 0.25, 0.5)
 SUGGESTED_SHARES = (0.1, 0.25, 0.5, 0.75)
 KEPT_IN_DEGREE = 4  # neighbours that a node should keep on average
@@ -70,6 +72,7 @@ class Profile:
     labelled: int
     homophily: float | None  # share of the edges between labelled nodes whose ends have the same class
     label_kind: str  # what labels are: classes, labels (several a node) or numbers; empty without any
+    learns: bool  # whether the recommended pruner learns from labels: those of training nodes, beside the edges
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON-able data."""
@@ -85,8 +88,15 @@ def profile(user_graph: UserGraph) -> Profile:
     return Profile(
         structure(graph), kind, reciprocal, loops, duplicates, float(in_degrees.mean()) if in_degrees.size else 0.0,
         Attributes.of(graph.x_target), Attributes.of(graph.edge_attr), len(user_graph.classes),
-        int(user_graph.labelled.sum()), homophily(user_graph), "" if y is None else user_graph.kind,
+        int(user_graph.labelled.sum()), homophily(user_graph), "" if y is None else user_graph.kind, _learns(graph),
     )  # fmt: skip
+
+
+def _learns(graph: Graph) -> bool:
+    """Return whether `lsprune prune --preset auto` learns from labels of this graph."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LabelsWarning)  # `prune` warns of labels that it cannot use
+        return has_labels(graph)
 
 
 def _count_edges(graph: Graph) -> tuple[float, int, int]:
@@ -146,12 +156,13 @@ def plan_trials(
     """Return the (method, share) pairs to try; raise OptionError for a method that cannot be tried.
 
     Args:
-        methods: names, tables or short forms, see `studies.methods.find_method`; default `METHODS`, or on a graph
-            without attributes methods that need none.
+        methods: names, tables or short forms, see `studies.methods.find_method`; default `METHODS`, on a graph without
+            attributes methods that need none, and `lsp-auto-labels` if `--preset auto` learns from its labels.
     """
-    has_attributes = user_graph.graph.x_target is not None or user_graph.graph.edge_attr is not None
-    default = METHODS if has_attributes else tuple(WITHOUT_ATTRIBUTES.get(name, name) for name in METHODS)
-    candidates = methods_with_shares(tuple(methods) or default)
+    graph = user_graph.graph
+    has_attributes = graph.x_target is not None or graph.edge_attr is not None
+    instead = (WITH_LABELS if _learns(graph) else {}) if has_attributes else WITHOUT_ATTRIBUTES
+    candidates = methods_with_shares(tuple(methods) or tuple(instead.get(name, name) for name in METHODS))
     for method in candidates:
         if not method.has_budget or method.every_epoch:
             raise OptionError(f"methods must be pruners with a share that prune once, got {method.name!r}")
@@ -216,7 +227,8 @@ def suggest(graph_profile: Profile, graph: str) -> tuple[str, str]:
         graph: the graph's file and the options that describe it, as words of a command.
     """
     bare = graph_profile.nodes.kind == graph_profile.edges.kind == "none"
-    method, options = ("lsp-identity", "--hash identity") if bare else ("lsp-auto", "--preset auto")
+    auto = "lsp-auto-labels" if graph_profile.learns else "lsp-auto"
+    method, options = ("lsp-identity", "--hash identity") if bare else (auto, "--preset auto")
     mean, keep = graph_profile.in_degree, suggested_share(graph_profile.in_degree)
     advice = f"A node has {mean:.3g} in-neighbours on average. "
     if keep is None:

@@ -26,7 +26,7 @@ import numpy as np
 
 from lsprune.attributes import PARTS, Part, describe
 from lsprune.errors import ConstantWarning, GraphError, LabelsWarning, OptionError, warn
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import UNUSABLE_MASK, Array, Graph, Owned
 from lsprune.hashing import Auto, Bins, Codebook, Constant, Family, Projection, Signs, Threshold
 from lsprune.kernels import Runtime
 from lsprune.numeric.quantisation import Scale, check_finite
@@ -195,8 +195,10 @@ def has_labels(graph: Graph) -> bool:
 
     Labels without `train_mask` are not looked at, unless `weights="labels"` asks for it: some may be test labels.
     """
-    if not comparable(graph) or graph.y is None or graph.train_mask is None:
+    if not comparable(graph) or graph.train_mask is None:
         return False
+    if graph.y is None and (not graph.unusable_y or graph.train_mask is UNUSABLE_MASK):
+        return False  # neither fits the nodes: they are of whole graphs
     try:
         return bool(training_labels(graph)[1].size) and math.prod(graph.x_source.shape[1:]) <= MAX_COLUMNS
     except GraphError as error:  # for example a mask for each of ten splits

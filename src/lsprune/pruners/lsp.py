@@ -11,7 +11,7 @@ from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
 from lsprune.checks import check_choice, is_whole, shown
 from lsprune.errors import ConstantWarning, FormatError, GraphError, OptionError, warn
-from lsprune.graph import Array, Graph, Owned
+from lsprune.graph import Array, Graph, Owned, oriented, other_side
 from lsprune.hashing import FAMILIES, Family, Projection, family
 from lsprune.hashing.base import Keys
 from lsprune.kernels import Runtime
@@ -286,16 +286,22 @@ class LSP(LocalPruner):
     ) -> tuple[dict[str, Scale], LearnedArray | None]:
         """Learn the scales of the parts that are hashed, and what the family learns."""
         scales = fit_scales(self.parts(graph, self.attributes, sizes), unit=self.normalised, runtime=run)
-        self._warn_constant(scales, graph.num_edges)
+        self._warn_constant(scales, graph, graph.num_edges)
         if not self.family.learns:
             return scales, None
         view = view_of(self, tuple(scales.items()), None, graph, group(graph, self, run), 1, run)
         return scales, LearnedArray.of(self.family.learn(view))
 
-    def _warn_constant(self, scales: Mapping[str, Scale], edges: int) -> None:
-        if self.normalised and edges > 1 and not any(any(scale.spread) for scale in scales.values()):
+    def _warn_constant(self, scales: Mapping[str, Scale], graph: Graph, edges: int) -> None:
+        """Warn if hashes cannot tell the edges of an owner apart, so that ties decide."""
+        if edges < 2:
+            return
+        if self.normalised and not any(any(scale.spread) for scale in scales.values()):
             message = "all attributes that are hashed are constant: all edges have equal keys, and ties decide"
             warn(message, ConstantWarning)
+        elif set(scales) == {"owner"} and self.weight is None:
+            what = "the graph" if graph.relation is None else f"relation {graph.relation}"
+            warn(f"{what} is pruned at random: {_owner_alone(graph, self.side)}", ConstantWarning)
 
     def fit_scales(self, template: Graph, scale_of: ScaleOf, edges: int) -> FittedLSP:
         """Fit from scales that are computed elsewhere, part by part, as on Spark."""
@@ -310,7 +316,7 @@ class LSP(LocalPruner):
         apart = {role: scale_of(role, part, self.normalised) for role, part in parts.items()}
         scales = adjusted(apart, unit=self.normalised) if apart else {}
         if apart:
-            self._warn_constant(scales, edges)
+            self._warn_constant(scales, template, edges)
         if self.weight is not None:
             own = self.weight.fit_scales(template, self.side, self.seed, lambda part: scale_of("neighbour", part, True))
             scales |= {role: adjusted({role: scale}, unit=True)[role] for role, scale in own.items()}
@@ -364,6 +370,18 @@ class LSP(LocalPruner):
             raise FormatError(problem)
         kept, more = (None if array is None else LearnedArray.of(array) for array in (learned, taught))
         return FittedLSP(options=self, scales=tuple(scales.items()), learned=kept, weights_learned=more)
+
+
+def _owner_alone(graph: Graph, side: str) -> str:
+    """Say why hashes of the owner alone leave the choice to ties, and what to use instead."""
+    if oriented(side, graph.x_source, graph.x_target)[1] is not None:
+        return 'attributes=("owner",) leaves out what tells the edges of an owner apart'
+    owners, others = oriented(side, "source", "target")
+    return (
+        f"of its nodes, only the {owners} nodes, which own the edges, have attributes (x), so that ties decide; give "
+        f'the {others} nodes an x, let them own the edges (side="{other_side(side)}"), or use LocalRandom or '
+        'hash="identity", which need no attributes'
+    )
 
 
 def _no_keys(first: int, count: int, total: int) -> Keys:

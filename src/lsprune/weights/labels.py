@@ -12,6 +12,7 @@ import numpy as np
 from lsprune.attributes import Part
 from lsprune.errors import ConstantWarning, GraphError, warn
 from lsprune.graph import UNUSABLE_MASK, Array, Graph
+from lsprune.graph_arrays import mask_fault
 from lsprune.hashing.base import View
 from lsprune.kernels import Runtime
 from lsprune.needs import Needs
@@ -164,6 +165,11 @@ class Predictions(RowComparison):
 
 def training_labels(graph: Graph) -> tuple[str, Array, Array]:
     """Return the kind of labels, the training nodes and their targets `[nodes, outputs]`; look at no other labels."""
+    if graph.unusable_y:
+        raise GraphError(
+            f"y must be an array or a tensor with a row for each of the {graph.num_nodes} nodes (of every graph of a "
+            "list)"
+        )
     if graph.y is None:
         raise GraphError(
             'weights="labels" needs node labels (y) to be fitted, one row for each node: y of a PyG Data, '
@@ -212,14 +218,12 @@ def _training_nodes(graph: Graph) -> Array:
     if graph.train_mask is UNUSABLE_MASK:
         raise GraphError(
             f"train_mask must hold one truth value for each of the {graph.num_nodes} nodes (of every graph of a list): "
-            "which labels may be looked at is not known"
+            f"which labels may be looked at is not known; indices become a mask by mask = zeros({graph.num_nodes}, "
+            "dtype=bool); mask[index] = True"
         )
     mask = on_host(graph.train_mask)
-    if mask.shape != (graph.num_nodes,) or mask.dtype.kind not in "biu":
-        raise GraphError(
-            f"train_mask must hold one truth value for each of the {graph.num_nodes} nodes, got {mask.dtype} "
-            f"{list(mask.shape)}; of several splits, choose one: data.train_mask[:, 0]"
-        )
+    if fault := mask_fault(mask, "train_mask", graph.num_nodes):
+        raise GraphError(fault)
     return np.flatnonzero(mask)
 
 

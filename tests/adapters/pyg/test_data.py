@@ -119,6 +119,26 @@ def test_hetero_skips_relations_with_labels_only():
     assert list(find(given).graphs(given)) == [LIKES, KNOWS]
 
 
+@pytest.mark.parametrize("on_device", [False, True])
+def test_numbers_of_nodes_are_counted_from_the_edges_unless_an_id_is_far(on_device, cpu_is_gpu):
+    def graphs_of(ends):
+        given = HeteroData()
+        given["user"].num_nodes = 5
+        given["user", "likes", "item"].edge_index = torch.tensor(ends)
+        return getattr(find(given), "device_graphs" if on_device else "graphs")(given)
+
+    graph = graphs_of([[0, 1], [7, 2]])["user", "likes", "item"]
+    assert (graph.num_sources, graph.num_targets) == (5, 8)
+    with pytest.raises(GraphError, match="id 67108864 is far beyond the 2 edges"):
+        graphs_of([[0, 1], [1 << 26, 2]])
+
+
+def test_hetero_graphs_know_their_relation(cpu_is_gpu):
+    given = hetero()
+    for graphs in (find(given).graphs(given), find(given).device_graphs(given)):
+        assert [graph.relation for graph in graphs.values()] == list(graphs) == [LIKES, KNOWS]
+
+
 def test_hetero_without_edges_is_refused():
     given = HeteroData()
     given["user"].x = torch.ones(2, 1)

@@ -13,6 +13,7 @@ from torch_geometric.data import Batch, Data
 
 from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.listed_stores import ListedStores
+from lsprune.errors import GraphError
 from lsprune.graph import Graph
 
 
@@ -66,6 +67,9 @@ def test_without_a_statement_nodes_are_counted_from_the_edges():
     listed = ListedStores.of([Data(edge_index=one.edge_index) for one in several()])
     assert listed.stated_nodes() is None
     assert listed.guessed_nodes() == [3, 0, 4]
+    far = ListedStores.of([Data(edge_index=torch.tensor([[2**40], [1]]))] * 2)
+    with pytest.raises(GraphError, match="id 1099511627776 is far beyond the 2 edges"):
+        far.guessed_nodes()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

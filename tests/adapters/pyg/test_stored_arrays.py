@@ -65,6 +65,12 @@ def test_ids_past_their_own_graph_are_refused(kind):
         kind.of(given).graph()
 
 
+def test_nodes_are_not_counted_from_a_far_id():
+    given = stored([Data(edge_index=torch.tensor([[2**40], [1]])), Data(edge_index=torch.tensor([[0], [1]]))])
+    with pytest.raises(GraphError, match="id 1099511627776 is far beyond the 2 edges"):
+        StoredArrays.of(given).graph()
+
+
 def test_attributes_must_be_where_the_edges_are():
     given = stored()
     given._data.x = given._data.x.to("meta")

@@ -234,7 +234,9 @@ def test_labels_are_read_where_they_have_a_row_for_each_node():
     there = with_labels(graph_of(given), given._store, on_device=True)
     assert there.y is given.y  # it stays on its device until it is needed
     for y in (torch.arange(4), torch.tensor(3), "label", torch.eye(5).to_sparse()):
-        assert with_labels(graph_of(data(y=y)), data(y=y)._store).y is None
+        graph = with_labels(graph_of(data(y=y)), data(y=y)._store)
+        assert graph.y is None and graph.unusable_y
+    assert not graph_of(data()).unusable_y
 
 
 def test_entries_with_a_row_for_each_edge_that_stay_whole_are_told():

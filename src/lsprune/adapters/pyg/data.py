@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,6 +120,10 @@ def relations(data: HeteroData) -> list[tuple[str, str, str]]:
 
 
 def _relation(data: HeteroData, relation: Any, *, on_device: bool = False) -> Graph:
+    return replace(_edges_of(data, relation, on_device=on_device), relation=relation)
+
+
+def _edges_of(data: HeteroData, relation: Any, *, on_device: bool) -> Graph:
     ends = [_node_store(data, relation[0]), _node_store(data, relation[2])]
     counts = [None if store is None else node_count(store) for store in ends]
     x = [None if store is None else store.get("x") for store in ends]
@@ -139,15 +144,13 @@ def _device(store: Store) -> Any:
     return next((on_gpu(store[key]) for key in ("edge_index", "adj_t") if key in store), None)
 
 
-def _sizes(store: Store, counts: list[int | None]) -> tuple[int, int]:
-    """Return the numbers of sources and targets; from the edges, if the node stores do not state them."""
-    key = connectivity(store)
-    value = store[key]
-    if None not in counts:
-        return int(counts[0] or 0), int(counts[1] or 0)
-    guess = tuple(value.shape[1::-1]) if key == "adj_t" else [int(n) + 1 for n in view(value).max(1, initial=-1)]
-    first, second = (guess[i] if count is None else count for i, count in enumerate(counts))
-    return int(first), int(second)
+def _sizes(store: Store, counts: list[int | None]) -> tuple[int | None, int | None]:
+    """Return the numbers of sources and targets; None where neither the node stores nor a sparse matrix state them."""
+    if None in counts and connectivity(store) == "adj_t":
+        counts = [
+            size if count is None else count for size, count in zip(store["adj_t"].shape[1::-1], counts, strict=True)
+        ]
+    return counts[0], counts[1]
 
 
 def _node_store(data: HeteroData, node_type: str) -> Store | None:

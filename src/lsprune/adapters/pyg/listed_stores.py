@@ -19,6 +19,7 @@ from lsprune.adapters.base import Kept
 from lsprune.adapters.pyg.stores import NODE_KEYS, TIME_KEYS, Store, connectivity, is_edge_level
 from lsprune.adapters.pyg.tensors import DeviceMask, edge_weight, kept_before, kept_weights, mask_of, scale
 from lsprune.graph import UNUSABLE_MASK, Graph
+from lsprune.graph_arrays import inferred_count
 
 _COUNTS = ("num_edges", "num_sampled_edges")  # counts of edges, which a mask changes
 
@@ -107,6 +108,7 @@ class ListedStores:
         of_edge = self.spread(torch.arange(len(self.stores), device=self.device))
         highest.scatter_reduce_(0, of_edge, self.ends.long().amax(0), "amax")
         counts: list[int] = (highest + 1).tolist()
+        inferred_count(max(counts, default=0) - 1, int(self.ends.shape[1]))
         return counts
 
     def graph(self) -> Graph | None:
@@ -133,6 +135,7 @@ class ListedStores:
         labels: dict[str, Any] = {name: torch.cat(self.column(name)) for name in there}
         if "train_mask" not in there and any("train_mask" in store for store in self.stores):
             labels["train_mask"] = UNUSABLE_MASK
+        labels["unusable_y"] = "y" not in there and any(store.get("y") is not None for store in self.stores)
         if "edge_weight" in self.edge_names:
             labels["edge_weight"] = edge_weight(torch.cat(self.column("edge_weight")), graph.num_edges)
         return replace(graph, **labels)

@@ -17,6 +17,7 @@ from lsprune.adapters.pyg.stores import NODE_KEYS, connectivity
 from lsprune.adapters.pyg.tensors import edge_weight, edges_on_device, view
 from lsprune.errors import GraphError, NoGpuPath, naming_graph
 from lsprune.graph import UNUSABLE_MASK, Array, Graph
+from lsprune.graph_arrays import inferred_count
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ class StoredArrays:
         for key in stated:
             if isinstance(store[key], Tensor) and isinstance(self.slices.get(key), Tensor):
                 return np.diff(self.offsets(key))
-        return self.highest_ids() + 1
+        highest = self.highest_ids()
+        inferred_count(int(highest.max(initial=-1)), int(self.offsets("edge_index")[-1]))
+        return highest + 1
 
     def highest_ids(self) -> Array:
         """Return the largest id `[G]` in the edges of each stored graph; -1 for graphs without edges."""
@@ -84,7 +87,7 @@ class StoredArrays:
             x=self.features("x"), edge_attr=self.features("edge_attr"), y=self.labels("y", counts),
             edge_weight=edge_weight(self.labels("edge_weight", self.edge_counts()), source.shape[0]),
         )  # fmt: skip
-        return replace(graph, train_mask=self.train_mask(counts))
+        return replace(graph, train_mask=self.train_mask(counts), unusable_y=self.has_unusable(graph.y))
 
     def check_rows(self, counts: Array) -> None:
         """Raise GraphError for the first graph whose attributes do not have a row for each node or edge."""
@@ -102,6 +105,10 @@ class StoredArrays:
         """Return the mask of training nodes; UNUSABLE_MASK if there is one that does not fit the nodes."""
         mask = self.labels("train_mask", counts)
         return UNUSABLE_MASK if mask is None and "train_mask" in self.data else mask
+
+    def has_unusable(self, y: Any) -> bool:
+        """Return whether there are labels that do not fit the nodes."""
+        return y is None and self.data._store.get("y") is not None
 
     def labels(self, key: str, counts: Array) -> Array | None:
         """Return labels or a mask of the nodes; None where an entry does not have a row for each node."""
@@ -196,7 +203,8 @@ class StoredTensors(StoredArrays):
             x=self.features("x"), edge_attr=self.features("edge_attr"),
         )  # fmt: skip
         here = [name for name in ("y", "train_mask") if getattr(self.data._store.get(name), "device", 0) == self.device]
-        labels: dict[str, Any] = {"y": self.labels("y", counts)} if "y" in here else {}
+        labels: dict[str, Any] = {"y": self.labels("y", counts) if "y" in here else None}
+        labels["unusable_y"] = self.has_unusable(labels["y"])
         if "train_mask" in self.data:
             labels["train_mask"] = self.train_mask(counts) if "train_mask" in here else UNUSABLE_MASK
         if getattr(self.data._store.get("edge_weight"), "device", 0) == self.device:

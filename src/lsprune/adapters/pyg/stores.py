@@ -106,7 +106,7 @@ def read_on_device(store: Store, *, num_nodes: Any, x: Any, ptr: Any = None) -> 
 def with_labels(graph: Graph, store: Store, *, on_device: bool = False) -> Graph:
     """Return the graph with `y` and `train_mask` of the store, where these have a row for each node.
 
-    A mask that does not fit stays, so that learning from labels is an error: without one, all labels may be looked at.
+    It is noted if they do not, so that learning from labels is an error: without a mask, all labels may be looked at.
     """
     labels: dict[str, Any] = {}
     for name in ("y", "train_mask"):
@@ -116,6 +116,8 @@ def with_labels(graph: Graph, store: Store, *, on_device: bool = False) -> Graph
             labels[name] = rows if on_device or isinstance(rows, np.ndarray) else view(rows)
     if store.get("train_mask") is not None and "train_mask" not in labels:
         labels["train_mask"] = UNUSABLE_MASK
+    if store.get("y") is not None and "y" not in labels:
+        labels["unusable_y"] = True
     return replace(graph, **labels) if labels else graph
 
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from lsprune.adapters.tables.columns import describe_kind, refuse_missing
 from lsprune.errors import GraphError
-from lsprune.files.ids import is_far
 from lsprune.files.text_numbers import TextNumbers
 from lsprune.graph import Array
+from lsprune.graph_arrays import is_far
 from lsprune.numeric.random_numbers import mix64
 
 _CHUNK_ROWS = 1 << 20  # ids that are numbered at a time
