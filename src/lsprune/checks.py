@@ -270,4 +270,12 @@ def check_flag(name: str, value: Any) -> None:
 def check_pruner(value: Any) -> None:
     """Raise OptionError unless the value is a pruner: an object, not its class, that makes masks."""
     if isinstance(value, type) or not hasattr(value, "mask_graph"):
-        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {value!r}")
+        raise pruner_error(value)
+
+
+def pruner_error(value: Any) -> OptionError:
+    """Return the error for a value that is no pruner; weights and hash families say what to write instead."""
+    wanted = "pruner must be a pruner such as LSP(keep=0.5), got"
+    if isinstance(value, type):
+        return OptionError(f"{wanted} the class {value.__name__}")
+    return OptionError(f"{wanted} {shown(value)}{getattr(value, 'instead_of_pruner', '')}")
