@@ -132,10 +132,10 @@ Times are measured apart from studies: `lsprune.lab.acceleration.run_measurement
 """
 
 ORDER = [
-    "errors", "checks", "times", "registry", "specs", "ownership", "graph_arrays", "graph", "numeric", "kernels",
-    "common_neighbours", "adapters", "files", "attributes", "time_rules", "needs", "hashing", "weights", "selection",
-    "device", "pruners", "baselines", "measure", "plugins", "api", "chooser", "pyg", "anndata", "outofcore", "spark",
-    "lab", "cli",
+    "errors", "checks", "keyword_options", "times", "registry", "specs", "ownership", "graph_arrays", "graph",
+    "numeric", "kernels", "common_neighbours", "adapters", "files", "attributes", "time_rules", "needs", "hashing",
+    "weights", "selection", "device", "pruners", "baselines", "measure", "plugins", "api", "chooser", "pyg",
+    "anndata", "outofcore", "spark", "lab", "cli",
 ]  # fmt: skip
 
 

@@ -14,8 +14,8 @@ SRC = TESTS.parent / "src" / "lsprune"
 
 # The random numbers are below the kernels; quantisation and weighted sampling run on them.
 ORDER = [
-    "_version", "errors", "checks", "times", "registry", "specs", "ownership", "graph_arrays", "graph",
-    "numeric",
+    "_version", "errors", "checks", "keyword_options", "times", "registry", "specs", "ownership", "graph_arrays",
+    "graph", "numeric",
     "numeric.random_numbers",
     "numeric.normal_table", "kernels", "numeric.weighted_sampling", "device.transfers", "device.graph_numbers",
     "device.graph", "common_neighbours", "adapters", "files", "adapters.tables", "attributes", "time_rules", "needs",

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import lsprune
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, Timed, prune
 from lsprune.checks import (
@@ -25,9 +26,9 @@ from lsprune.checks import (
     shown,
     to_csr,
 )
-from lsprune.hashing import Both, Signs
+from lsprune.hashing import Both, Codebook, Projection, Signs
 from lsprune.pruners import PaperLSP, from_dict
-from lsprune.weights import WEIGHTS, Degree
+from lsprune.weights import WEIGHTS, Degree, Jaccard, Similarity
 
 EDGES = np.array([[0, 1, 2, 2, 3], [1, 2, 0, 1, 0]])
 DENSE = np.array([[1.0, 0, 2, 0], [0, 0, 0, 3], [4, 5, 0, 0], [0, 6, 0, 7]])
@@ -377,3 +378,18 @@ def test_a_pruner_is_an_object_that_makes_masks():
 def test_what_is_no_pruner_is_refused_with_what_to_write_instead(value: object, remedy: str):
     with pytest.raises(OptionError, match=remedy):
         check_pruner(value)
+
+
+@pytest.mark.parametrize(
+    "one", [Jaccard(), Degree(power=0.4), Similarity() * Jaccard(), Projection(), Codebook(words=3)]
+)
+def test_a_weight_or_a_hash_family_in_place_of_a_pruner_is_told_where_it_belongs(one):
+    with pytest.raises(OptionError) as error:
+        prune(random_graph(0), one)
+    begin, calls = str(error.value).split(": write ")
+    kind = "a hash family" if hasattr(one, "needs_attributes") else "an edge weight"
+    assert begin == f"pruner must be a pruner such as LSP(keep=0.5), got {one!r}, {kind}"
+    for call in calls.split(" or "):
+        check_pruner(eval(call, {**vars(lsprune), "lsprune": lsprune}))
+    with pytest.raises(OptionError, match="got the class Jaccard$"):
+        Guarded(Jaccard)

@@ -270,16 +270,23 @@ def check_flag(name: str, value: Any) -> None:
 def check_pruner(value: Any) -> None:
     """Raise OptionError unless the value is a pruner: an object, not its class, that makes masks."""
     if isinstance(value, type) or not hasattr(value, "mask_graph"):
-        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {shown(value)}{_instead_of(value)}")
+        raise pruner_error(value)
+
+
+def pruner_error(value: Any) -> OptionError:
+    """Return the error for a value that is no pruner, with what to write instead where that is clear."""
+    got = f"the class {value.__name__}" if isinstance(value, type) else shown(value)
+    return OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {got}{_instead_of(value)}")
 
 
 def _instead_of(value: Any) -> str:
     """Return what to write instead of a value that is no pruner, where it is clear what was meant."""
-    if isinstance(value, type) and hasattr(value, "mask_graph"):
-        return f"; write {value.__name__}(keep=0.5)"
+    if isinstance(value, type):
+        return f"; write {value.__name__}(keep=0.5)" if hasattr(value, "mask_graph") else ""
     if hasattr(getattr(value, "pruner", None), "mask_graph"):
         return "; pass its .pruner"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return ""
+        return str(getattr(value, "instead_of_pruner", ""))
     whole = isinstance(value, int | np.integer)
-    return f"; write LSP(k={value})" if whole and value > 0 else f"; write LSP(keep={value})" if 0 < value <= 1 else ""
+    option = f"k={shown(value)}" if whole and value > 0 else f"keep={shown(value)}" if 0 < value <= 1 else ""
+    return f"; write LSP({option})" if option else ""

@@ -20,6 +20,10 @@ class OptionError(LspruneError, ValueError):
     """An option is out of range or does not go with another one."""
 
 
+class PositionalError(OptionError, TypeError):
+    """An option is given by position, and is a keyword."""
+
+
 class NoGpuPath(OptionError):
     """Something cannot be computed on a GPU; the graph is pruned on the host instead, unless a GPU was asked for."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from lsprune.chooser.trials import Progress, Results, Trials, plan_trials, run_t
 from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as thread_pool
+from lsprune.keyword_options import positional_error
 from lsprune.pruners import LSP, Pruner
 from lsprune.pruners.graph_of_row import naming_graph_of_row
 
@@ -29,7 +30,7 @@ SECONDS = 300.0  # for all trials, unless the caller says otherwise
 
 def choose(
     data: Any,
-    *,
+    *values: Never,
     keep: float | None = None,
     shares: Sequence[float] | None = None,
     goal: str | None = None,
@@ -71,6 +72,8 @@ def choose(
     LSP(keep=0.25, hash=Identity())
     """
     start = time.perf_counter()
+    if values:
+        raise positional_error("choose", ("keep",), values[0], before=("data",))
     check_seed(seed)
     check_number("seconds", seconds, 0, math.inf)
     aim = parse_goal(keep, shares, goal)

@@ -18,6 +18,7 @@ import numpy as np
 from lsprune.attributes import Part
 from lsprune.graph import Array, Owned
 from lsprune.kernels import Runtime
+from lsprune.keyword_options import KeywordOptions
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import LOG_KEY_UNIT
@@ -88,13 +89,18 @@ Keys = NodeKeys | EdgeKeys
 
 
 @dataclass(frozen=True, kw_only=True)
-class Family(ABC):
+class Family(KeywordOptions, ABC):
     """A locality-sensitive hash family; its fields are its options."""
 
     name: ClassVar[str]
     about: ClassVar[str]
     needs_attributes: ClassVar[bool] = True
     chosen_by_fit: ClassVar[bool] = False  # a stand-in that `fit` replaces by another family
+
+    @property
+    def instead_of_pruner(self) -> str:
+        """Say what to write where a pruner is wanted, for the end of an error message."""
+        return f", a hash family: write LSP(keep=0.5, hash={self!r})"
 
     @property
     def learns(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lsprune import adapters
+from lsprune.checks import pruner_error
 from lsprune.errors import OptionError
 from lsprune.graph import Graph
 from lsprune.pruners import Pruner
@@ -28,4 +29,4 @@ def one_graph(data: Any) -> Graph:
 def check_pruner(pruner: Any) -> None:
     """Raise OptionError unless this is a pruner."""
     if not isinstance(pruner, Pruner):
-        raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {pruner!r}")
+        raise pruner_error(pruner)

@@ -20,6 +20,7 @@ from lsprune.checks import is_whole, short_repr, shown
 from lsprune.errors import FormatError, OptionError, naming_graph
 from lsprune.graph import Array, Graph, Owned
 from lsprune.kernels import Runtime, runtime
+from lsprune.keyword_options import KeywordOptions
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.pruners.explanation import Explanation, explain_mask, explain_node
@@ -41,7 +42,7 @@ ScaleOf = Callable[[str, Part, bool], Scale]  # (role, part, normalised) -> the 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pruner(ABC):
+class Pruner(KeywordOptions, ABC):
     """A function from a graph to a boolean mask over its edges; its fields are its options."""
 
     name: ClassVar[str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Never
 
 from lsprune import adapters
 from lsprune.attributes import PARTS, Part, describe
@@ -15,6 +15,7 @@ from lsprune.graph import Array, Graph, Owned, oriented, other_side
 from lsprune.hashing import FAMILIES, Family, Projection, family
 from lsprune.hashing.base import Keys
 from lsprune.kernels import Runtime
+from lsprune.keyword_options import positional_error
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale, adjusted, check_finite, fit_scales
 from lsprune.pruners.calibration import calibrated
@@ -92,7 +93,7 @@ class LSP(LocalPruner):
     @classmethod
     def auto(
         cls,
-        *,
+        *values: Never,
         k: int | None = None,
         keep: float | None = None,
         budget: PerNode | None = None,
@@ -108,6 +109,8 @@ class LSP(LocalPruner):
         >>> LSP.auto(keep=0.3)
         LSP(keep=0.3, hash=Auto(noise=0.3), weights=AutoWeight(power=1.0, labels=True))
         """
+        if values:
+            raise positional_error("LSP.auto", ("k", "keep"), values[0])
         if given := {"hash", "weights"} & rules.keys():
             raise OptionError(f"LSP.auto chooses hash and weights by itself, got {sorted(given)[0]}: use LSP instead")
         return cls(k=k, keep=keep, budget=budget, hash="auto", weights=AutoWeight(labels=labels), **rules)

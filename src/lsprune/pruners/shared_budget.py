@@ -8,7 +8,7 @@ level and then by the name of the relation, and masks are nested in `keep`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
@@ -21,6 +21,7 @@ from lsprune.adapters.base import Key
 from lsprune.checks import check_budget, check_choice, check_number, check_pruner, short_repr, shown
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph, oriented
+from lsprune.keyword_options import KeywordOptions
 from lsprune.numeric.random_numbers import is_tensor
 from lsprune.selection.budget import target_count
 from lsprune.selection.self_loops import loops_count
@@ -35,7 +36,7 @@ RESOLUTION = Fraction(1, 2**192)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class SharedBudget:
+class SharedBudget(KeywordOptions):
     """One budget that all relations of a heterogeneous graph compete for, in place of one for each.
 
     `prune(data, LSP(keep=0.3))` keeps 30 % of every relation; `prune(data, SharedBudget(pruner=LSP(keep=0.3)))` keeps
@@ -59,7 +60,7 @@ class SharedBudget:
 
     name: ClassVar[str] = "shared-budget"
 
-    pruner: Pruner | Mapping[Any, Pruner]
+    pruner: Pruner | Mapping[Any, Pruner] = field(kw_only=False)
     keep: float | None = None
     by: Literal["level", "share"] = "level"
     importance: Mapping[Any, float] | None = None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from lsprune.checks import short_repr, shown
+from lsprune.checks import pruner_error, short_repr
 from lsprune.errors import OptionError
 from lsprune.graph import Array, Graph
 from lsprune.kernels import Runtime
@@ -20,11 +20,11 @@ from lsprune.selection.per_node import PerNode
 class Wrapper(Pruner):
     """A pruner that changes what the pruner within it sees or keeps; its budget is that of the inner one."""
 
-    pruner: Pruner
+    pruner: Pruner = field(kw_only=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.pruner, Pruner):
-            raise OptionError(f"pruner must be a pruner such as LSP(keep=0.5), got {shown(self.pruner)}")
+            raise pruner_error(self.pruner)
 
     @property
     def side(self) -> str:

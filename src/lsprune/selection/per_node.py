@@ -13,6 +13,7 @@ import numpy as np
 from lsprune.checks import as_array, set_number, set_whole, shown
 from lsprune.errors import GraphError, OptionError
 from lsprune.graph import Array
+from lsprune.keyword_options import KeywordOptions
 
 _NEAR_WHOLE = 1e-6  # relative: floats that are nearer to a whole number are computed again, exactly enough
 _DIGITS = 60  # of these computations
@@ -20,7 +21,7 @@ _SAME = decimal.Decimal("1e-40")  # relative: nearer than this, a power is the w
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PerNode:
+class PerNode(KeywordOptions):
     """How many edges each owner keeps, from its own degree. Exactly one of the first three.
 
     An owner never keeps more edges than it has. Self-loops that do not count are in no degree.

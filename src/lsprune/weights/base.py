@@ -25,6 +25,7 @@ from lsprune.graph import Array, Graph, Owned
 from lsprune.hashing.base import EdgeKeys, Keys, NodeKeys, View
 from lsprune.hashing.keys import in_blocks, of_nodes
 from lsprune.kernels import Runtime
+from lsprune.keyword_options import KeywordOptions
 from lsprune.needs import Needs
 from lsprune.numeric.quantisation import Scale
 from lsprune.numeric.weighted_sampling import EXACT_LOG_UNIT, FRACTION_BITS, log2
@@ -58,7 +59,7 @@ class PerEdge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weight(ABC):
+class Weight(KeywordOptions, ABC):
     """A weight for every edge; its fields are its options.
 
     Args:
@@ -70,6 +71,7 @@ class Weight(ABC):
     prefers: ClassVar[Literal["large", "small"]] = "large"
     chosen_by_fit: ClassVar[bool] = False  # a stand-in that `fit` replaces by another weight, or by none
     roles: ClassVar[tuple[str, ...]] = ()  # names of the scales that `fit` returns
+    baseline: ClassVar[str] = ""  # the pruner that keeps the edges of largest weight, if it has a name of its own
 
     power: float = 1.0
 
@@ -83,6 +85,12 @@ class Weight(ABC):
         from lsprune.weights.product import Product
 
         return Product(factors=(self, other))
+
+    @property
+    def instead_of_pruner(self) -> str:
+        """Say what to write where a pruner is wanted, for the end of an error message."""
+        pruner = self.baseline or f"TopWeight(keep=0.5, weights={self!r})"
+        return f", an edge weight: write LSP(keep=0.5, weights={self!r}) or lsprune.baselines.{pruner}"
 
     @property
     def learns(self) -> bool:

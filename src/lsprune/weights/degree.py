@@ -28,6 +28,7 @@ class Degree(Weight):
     """
 
     name: ClassVar[str] = "degree"
+    baseline: ClassVar[str] = "LowDegree(keep=0.5)"
     about: ClassVar[str] = "prefer neighbours of low degree: 1 / degree^power"
     prefers: ClassVar[Literal["large", "small"]] = "small"
 

@@ -34,6 +34,7 @@ class Jaccard(Weight):
     """
 
     name: ClassVar[str] = "jaccard"
+    baseline: ClassVar[str] = "Jaccard(keep=0.5)"
     about: ClassVar[str] = "prefer edges whose ends share neighbours: Jaccard similarity^power"
 
     @property
