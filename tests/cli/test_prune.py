@@ -280,7 +280,7 @@ def test_not_enough_memory_is_one_line(folder: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 7 TiB")
 
-    monkeypatch.setattr("lsprune.files.read_edges", refuse)
+    monkeypatch.setattr("lsprune.adapters.tables.text_id_files.read_edges", refuse)
     result = run("prune", folder / "in.csv", folder / "out.csv", "--k", "1")
     assert (result.exit_code, result.stderr) == (1, "error: not enough memory (Unable to allocate 7 TiB)\n")
 

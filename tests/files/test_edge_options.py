@@ -62,3 +62,17 @@ def test_readers_take_options_keywords_or_both(tmp_path: Path) -> None:
     assert open_edges(path, options).names == open_edges(path, source="a", target="b").names == ("a", "b")
     with pytest.raises(TypeError, match="sorce"):
         read_edges(path, sorce="a")
+
+
+def test_both_ends_are_two_columns() -> None:
+    with pytest.raises(OptionError, match="source and target must be two columns, got 'a' for both"):
+        EdgeOptions(source="a", target="a")
+
+
+def test_a_split_has_one_name_or_three_and_no_mask_beside_it() -> None:
+    assert EdgeOptions(split=["a", "b", "c"], label="y").label_names == ("y", "a", "b", "c")
+    assert (EdgeOptions(split=["part"]).training, EdgeOptions(train_mask="m").training) == ("part", "m")
+    with pytest.raises(OptionError, match="split must name three masks or one column, got 2 names: a, b"):
+        EdgeOptions(split=["a", "b"])
+    with pytest.raises(OptionError, match=r"train_mask \(--train-mask\) must not be given with split \(--split\)"):
+        EdgeOptions(split=["a"], train_mask="m")

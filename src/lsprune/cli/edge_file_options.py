@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lsprune.errors import OptionError
+
+if TYPE_CHECKING:
+    from lsprune.graph import Graph
+    from lsprune.pruners import Pruner
 
 NodeId = Annotated[
     str | None,
@@ -41,6 +45,40 @@ VerifyInput = Annotated[
 ]
 
 
+Split = Annotated[
+    str,
+    typer.Option(
+        metavar="NAMES",
+        help="Names of three masks, or of one column with the values train, val and test (default: train_mask, "
+        "val_mask, test_mask). If the masks hold several splits (shape [N, splits]), the number of one, from 0.",
+    ),
+]
+
+
+def split_keywords(text: str) -> dict[str, Any]:
+    """Return the keywords of `--split`: names, or the number of a split.
+
+    >>> split_keywords("part"), split_keywords("2")
+    ({'split': ('part',), 'split_number': None}, {'split': (), 'split_number': 2})
+    """
+    word = text.strip()
+    number = int(word) if word.isascii() and word.isdigit() and len(word) < 10 else None
+    return {"split": names(word) if number is None else (), "split_number": number}
+
+
+def refuse_unused_labels(graph: Graph, pruner: Pruner, label: str | None) -> None:
+    """Raise OptionError if labels are named and the preset auto would not look at them: some may be test labels.
+
+    Args:
+        label: what --label names.
+    """
+    if label is not None and graph.train_mask is None and getattr(getattr(pruner, "weights", None), "labels", False):
+        raise OptionError(
+            f"label {label!r} would not be used: name the training nodes with --train-mask or --split; to learn from "
+            "all labels, give --weights labels"
+        )
+
+
 def names(text: str) -> tuple[str, ...]:
     """Split comma-separated names.
 
@@ -55,7 +93,10 @@ class EdgeFileOptions:
     """Columns and arrays of an edge file and of node tables."""
 
     features: Annotated[
-        Path | None, typer.Option(help="Node features: .npy, .npz or .parquet; with --bipartite, of the sources.")
+        Path | None,
+        typer.Option(
+            help="Node features: .npy, .npz, .parquet, .csv, .tsv (.gz, .zst); with --bipartite, of the sources."
+        ),
     ] = None
     node_id: NodeId = None
     x: NodeX = ""
@@ -90,9 +131,10 @@ class EdgeFileOptions:
         typer.Option(
             metavar="NAME",
             help="Training nodes: an array or column, as for --label (default: train_mask). Labels of other nodes are "
-            "not read.",
+            "not read. Or name a --split.",
         ),
     ] = None
+    split: Split = ""
 
     verify_input: VerifyInput = False
 
@@ -104,7 +146,7 @@ class EdgeFileOptions:
             "edge_arrays": names(self.edge_arrays), "node_arrays": names(self.node_arrays),
             "bipartite": self.bipartite, "target_features": self.target_features, "target_id": self.target_id,
             "target_x": names(self.target_x), "label": self.label, "train_mask": self.train_mask,
-            "verify_input": self.verify_input,
+            "verify_input": self.verify_input, **split_keywords(self.split),
         }  # fmt: skip
 
     def _node_counts(self) -> int | tuple[int | None, int | None] | None:

@@ -9,11 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.edge_file_options import EdgeAttr, NodeId, NodeX, Source, Target, VerifyInput, names
+from lsprune.cli.edge_file_options import (
+    EdgeAttr,
+    NodeId,
+    NodeX,
+    Source,
+    Split,
+    Target,
+    VerifyInput,
+    names,
+    split_keywords,
+)
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
-    from lsprune.lab.user_graph import UserGraphFiles
+    from lsprune.lab.user_graph import UserGraph, UserGraphFiles
 
 GraphFile = Annotated[Path, typer.Argument(metavar="GRAPH", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")]
 Shares = Annotated[
@@ -28,7 +38,8 @@ class UserGraphOptions:
     features: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|NAME", help="Node features: .npy, .npz, .parquet, or an array of GRAPH (default: x)."
+            metavar="FILE|NAME",
+            help="Node features: .npy, .npz, .parquet, .csv, .tsv (.gz, .zst), or an array of GRAPH (default: x).",
         ),
     ] = None
     node_id: NodeId = None
@@ -72,14 +83,7 @@ class LabelOptions:
             "(default: inferred from the labels)."
         ),
     ] = None
-    split: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Names of three masks, or of one column with the values train, val and test (default: train_mask, "
-            "val_mask, test_mask). If the masks hold several splits (shape [N, splits]), the number of one, from 0.",
-        ),
-    ] = ""
+    split: Split = ""
     split_seed: Annotated[
         int | None,
         typer.Option(min=0, help="Seed of a random 60/20/20 split, used instead of masks (default without masks: 0)."),
@@ -87,22 +91,50 @@ class LabelOptions:
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `UserGraphFiles`."""
-        text = self.split.strip()
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-        split = names(text) if number is None else ()
-        return {"task": self.task, "split": split, "split_number": number, "split_seed": self.split_seed}
+        return {"task": self.task, **split_keywords(self.split), "split_seed": self.split_seed}
 
 
 def command_words(files: UserGraphFiles) -> str:
-    """Return the graph and its options as words of a command line."""
-    words = [str(files.graph)]
-    for name in ("features", "id", "labels", "label", "source", "target", "memory"):
-        value = getattr(files, name)
-        words += [] if value is None else [f"--{name}", str(value)]
+    """Return the graph and its options as words of a command line of `inspect`, `choose` or `compare`."""
+    words = [str(files.graph), *_option_words(files, "features", "id", "labels", "label")]
+    split = ",".join(files.split) if files.split_number is None else str(files.split_number)
+    words += ["--split", split] if split else []
     words += ["--x", ",".join(files.x)] if files.x else []
+    return shlex.join([*words, *_edge_words(files)])
+
+
+def prune_words(files: UserGraphFiles, user_graph: UserGraph, fitted: Path) -> str:
+    """Return the words of `lsprune prune` that prune the same graph with a fitted pruner."""
+    from lsprune.files import suffix_of
+
+    words = ["lsprune", "prune", str(files.graph), f"pruned{suffix_of(files.graph)}"]
+    if files.node_file is not None:
+        words += _option_words(files, "features", "id")
+    elif files.features not in (None, "x"):  # `prune` takes an array of the graph by this name alone
+        words += ["--features", f"{files.features}.npy"]
+    if user_graph.no_features:
+        words += _feature_words(files, user_graph)
+    return shlex.join([*words, *_edge_words(files), "--fitted", str(fitted)])
+
+
+def _feature_words(files: UserGraphFiles, user_graph: UserGraph) -> list[str]:
+    """Return the words that tell the features of a node file from its other columns: what these are, or --x."""
+    split = files.split if files.split_number is None else ()
+    if files.label is not None and {*user_graph.no_features} == {files.label, *split} and not files.x:
+        return ["--label", files.label, *(["--split", ",".join(split)] if split else [])]
+    return ["--x", ",".join(user_graph.features)]
+
+
+def _option_words(files: UserGraphFiles, *names: str) -> list[str]:
+    values = {name: getattr(files, name) for name in names}
+    return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+
+
+def _edge_words(files: UserGraphFiles) -> list[str]:
+    """Return the words about edges and about reading, which all commands share."""
+    words = _option_words(files, "source", "target", "memory")
     words += ["--edge-attr", ",".join(files.edge_attr)] if files.edge_attr else []
-    words += ["--verify-input"] if files.verify_input else []
-    return shlex.join(words)
+    return [*words, *(["--verify-input"] if files.verify_input else [])]
 
 
 def parse_shares(text: str) -> list[float]:

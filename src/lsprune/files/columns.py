@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lsprune.errors import FormatError
+from lsprune.errors import FormatError, LspruneError
 from lsprune.graph import Array
 
 END_NAMES = (("source", "target"), ("src", "dst"), ("s", "t"), ("from", "to"))
@@ -35,6 +35,12 @@ def choose_ends(columns: Sequence[str], source: str | None, target: str | None, 
             return pair
     wanted = " or ".join(f"{first}, {second}" for first, second in pairs)
     raise FormatError(f"{path}: no columns {wanted} for the ends of an edge; it has {listed(columns)}")
+
+
+def refuse_same_ends(source: object, target: object, error: type[LspruneError]) -> None:
+    """Raise `error` if both ends of an edge are the same column."""
+    if source is not None and source == target:
+        raise error(f"source and target must be two columns, got {source!r} for both: every edge would be a self-loop")
 
 
 def refuse_repeated(columns: Sequence[str], path: Path) -> None:

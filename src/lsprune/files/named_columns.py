@@ -13,7 +13,7 @@ from lsprune.files.columns import listed
 from lsprune.files.edge_files import Content
 from lsprune.files.edge_options import EdgeOptions, TableOptions
 from lsprune.files.memory_budget import MemoryBudget
-from lsprune.files.node_labels import read_columns
+from lsprune.files.node_columns import read_columns
 from lsprune.files.node_table import id_column, place_rows
 from lsprune.graph import Array, Graph
 
