@@ -14,11 +14,13 @@ import scipy.sparse as sp
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, Timed, prune
 from lsprune.checks import (
+    check_choice,
     check_count,
     check_number,
     check_pruner,
     check_sparse,
     count_of,
+    did_you_mean,
     set_number,
     set_whole,
     shown,
@@ -359,3 +361,20 @@ def test_a_pruner_is_an_object_that_makes_masks():
     for value in (LSP, "lsp", None, {"a": LSP(k=1)}):
         with pytest.raises(OptionError, match="pruner must be a pruner such as"):
             check_pruner(value)
+
+
+def test_the_closest_name_is_suggested():
+    assert did_you_mean("Jacard", ("random", "jaccard")) == "; did you mean 'jaccard'?"
+    for wrong in ("degree", "", 3, None):
+        assert did_you_mean(wrong, ("random", "jaccard", None)) == ""
+    with pytest.raises(OptionError, match="side must be one of 'in', 'out', got 'outt'; did you mean 'out'\\?"):
+        check_choice("side", "outt", ("in", "out"))
+    with pytest.raises(OptionError, match="got 'identiy'; did you mean 'identity'"):
+        LSP(k=1, hash="identiy")
+    with pytest.raises(OptionError, match="did you mean 'local-random'"):
+        from_dict({"pruner": "local-randm", "k": 1})
+
+
+def test_the_error_of_a_missing_budget_names_the_flag_that_is_called_otherwise():
+    with pytest.raises(OptionError, match=r"budget \(PerNode; --per-node\), got none of them"):
+        LSP()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import numbers_or_dates
 from lsprune.files.columns import listed
@@ -38,8 +39,9 @@ def with_named_columns(graph: Graph, options: EdgeOptions, content: Content, pat
         elif name in arrays and name not in edge_columns and arrays[name].shape == (graph.num_nodes,):
             node_columns[name] = arrays[name]
         elif name not in edge_columns:
+            there = content.column_names
             raise FormatError(
-                f"{path}: no column {name!r} of the edges or nodes; it has {listed(content.column_names)}"
+                f"{path}: no column {name!r} of the edges or nodes; it has {listed(there)}{did_you_mean(name, there)}"
             )
     return graph.with_columns(edge_columns, node_columns, tuple(content.column_names))
 

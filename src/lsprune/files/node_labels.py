@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError, OptionError
 from lsprune.files.edge_options import EdgeOptions, TableOptions
 from lsprune.files.node_table import id_column, place_rows
@@ -30,7 +31,9 @@ def check_names(options: EdgeOptions, names: Sequence[str], path: Path) -> None:
         for name in wanted:
             if name is not None and name not in names:
                 there = ", ".join(names) or "it has no arrays or columns of nodes"
-                raise FormatError(f"{path}: {option} must name what is there ({there}), got {name!r}")
+                raise FormatError(
+                    f"{path}: {option} must name what is there ({there}), got {name!r}{did_you_mean(name, names)}"
+                )
 
 
 def with_labels(

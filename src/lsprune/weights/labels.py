@@ -204,7 +204,7 @@ def _training_nodes(graph: Graph) -> Array:
     if mask.shape != (graph.num_nodes,) or mask.dtype.kind not in "biu":
         raise GraphError(
             f"train_mask must hold one truth value for each of the {graph.num_nodes} nodes, got {mask.dtype} "
-            f"{list(mask.shape)}; of several splits, choose one: data.train_mask[:, 0]"
+            f"{list(mask.shape)}; of several splits, choose one: data.train_mask[:, 0] (--split 0)"
         )
     return np.flatnonzero(mask)
 
