@@ -27,6 +27,14 @@ TargetId = Annotated[
 ]
 TargetX = Annotated[str, typer.Option(metavar="COLUMNS", help="With --bipartite: the same as --x, for the targets.")]
 EdgeAttr = Annotated[str, typer.Option(metavar="COLUMNS", help="Edge attributes: comma-separated column names.")]
+FloatEdgeAttr = Annotated[
+    bool,
+    typer.Option(
+        "--float-edge-attr",
+        help="Read whole numbers in edge attributes as quantities, such as times or counts; otherwise one column of "
+        "them is a category.",
+    ),
+]
 Source = Annotated[
     str | None, typer.Option(metavar="NAME", help="Column of source ids (default: source, src, s or from).")
 ]
@@ -101,6 +109,7 @@ class EdgeFileOptions:
     node_id: NodeId = None
     x: NodeX = ""
     edge_attr: EdgeAttr = ""
+    float_edge_attr: FloatEdgeAttr = False
     source: Source = None
     target: Target = None
     num_nodes: Annotated[int | None, typer.Option(help="Number of nodes (default: largest id + 1).")] = None
@@ -142,7 +151,8 @@ class EdgeFileOptions:
         """Return the keywords of `read_edges` and `prune_stream`."""
         return {
             "source": self.source, "target": self.target, "edge_attr": names(self.edge_attr),
-            "features": self.features, "id": self.node_id, "x": names(self.x), "num_nodes": self._node_counts(),
+            "float_edge_attr": self.float_edge_attr, "features": self.features, "id": self.node_id,
+            "x": names(self.x), "num_nodes": self._node_counts(),
             "edge_arrays": names(self.edge_arrays), "node_arrays": names(self.node_arrays),
             "bipartite": self.bipartite, "target_features": self.target_features, "target_id": self.target_id,
             "target_x": names(self.target_x), "label": self.label, "train_mask": self.train_mask,

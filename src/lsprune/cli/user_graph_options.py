@@ -11,6 +11,7 @@ import typer
 
 from lsprune.cli.edge_file_options import (
     EdgeAttr,
+    FloatEdgeAttr,
     NodeId,
     NodeX,
     Source,
@@ -52,6 +53,7 @@ class UserGraphOptions:
         str | None, typer.Option(metavar="NAME", help="Array or column of the labels (default: y, if it exists).")
     ] = None
     edge_attr: EdgeAttr = ""
+    float_edge_attr: FloatEdgeAttr = False
     source: Source = None
     target: Target = None
     memory: Annotated[
@@ -68,7 +70,7 @@ class UserGraphOptions:
         return UserGraphFiles(
             graph=graph, features=self.features, labels=self.labels, label=self.label, source=self.source,
             edge_attr=names(self.edge_attr), target=self.target, id=self.node_id, x=names(self.x), memory=self.memory,
-            verify_input=self.verify_input, **more,
+            verify_input=self.verify_input, float_edge_attr=self.float_edge_attr, **more,
         )  # fmt: skip
 
 
@@ -134,6 +136,7 @@ def _edge_words(files: UserGraphFiles) -> list[str]:
     """Return the words about edges and about reading, which all commands share."""
     words = _option_words(files, "source", "target", "memory")
     words += ["--edge-attr", ",".join(files.edge_attr)] if files.edge_attr else []
+    words += ["--float-edge-attr"] if files.float_edge_attr else []
     return [*words, *(["--verify-input"] if files.verify_input else [])]
 
 

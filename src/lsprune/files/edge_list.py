@@ -66,9 +66,9 @@ def read_edges(
         options: which columns hold what, and which tables describe the nodes.
         memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
-        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
-            `train_mask`, `columns`, `verify_input`.
+        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `float_edge_attr`, `features`, `id`, `x`,
+            `num_nodes`, `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
+            `train_mask`, `split`, `split_number`, `columns`, `verify_input`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -150,6 +150,8 @@ def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: U
         files = tables
     check_two_kinds(options.bipartite, files.limits is not None)
     files.prepare()
+    if options.float_edge_attr and files.attr_dtype is not None and files.attr_dtype.kind != "f":
+        files.attr_dtype = np.dtype(np.float64)
     return files
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-from lsprune.checks import counts_of
+import numpy as np
+
+from lsprune.checks import Array, check_flag, counts_of
 from lsprune.errors import OptionError
 from lsprune.files.columns import refuse_same_ends
 
@@ -22,6 +24,7 @@ class EdgeKeywords(TypedDict, total=False):
     source: str | None
     target: str | None
     edge_attr: Sequence[str]
+    float_edge_attr: bool
     features: PathLike | None
     id: str | None
     x: Sequence[str]
@@ -57,6 +60,8 @@ class EdgeOptions:
         source, target: names of the two columns (or arrays); default `source`/`target`, `src`/`dst`, `s`/`t`,
             `from`/`to`, or the first two columns of a text file without a header.
         edge_attr: names of the columns (or arrays) that describe an edge.
+        float_edge_attr: read whole numbers in them as floats: as quantities, such as times or counts. Otherwise one
+            column of whole numbers is a category.
         features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`, or
             text (`.csv`, `.tsv`, also `.gz` and `.zst`) whose first line names the columns. Row i is node i, unless the
             table has a column of ids: its rows are then joined by it.
@@ -88,6 +93,7 @@ class EdgeOptions:
     source: str | None = None
     target: str | None = None
     edge_attr: Sequence[str] = ()
+    float_edge_attr: bool = False
     features: PathLike | None = None
     id: str | None = None
     x: Sequence[str] = ()
@@ -118,6 +124,7 @@ class EdgeOptions:
         for name in self.edge_arrays:
             if name in self.node_arrays:
                 raise OptionError(f"edge_arrays and node_arrays must have no name in common, got {name!r} in both")
+        check_flag("float_edge_attr", self.float_edge_attr)
         check_split(self.split)
         if self.split and self.train_mask is not None:
             raise OptionError(
@@ -160,6 +167,12 @@ class EdgeOptions:
     def training(self) -> str | None:
         """The name of the mask of training nodes that the caller gave."""
         return next(iter(self.split), self.train_mask)
+
+    def quantities(self, edge_attr: Array | None) -> Array | None:
+        """Return attributes of edges as floats if the caller says that they are quantities."""
+        if edge_attr is None or not self.float_edge_attr or edge_attr.dtype.kind == "f":
+            return edge_attr
+        return edge_attr.astype(np.float64)
 
     def refuse_arrays(self, path: Path) -> None:
         """Raise OptionError for names of arrays if the file is a table."""

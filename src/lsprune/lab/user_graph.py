@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.tables.text_id_files import NodeIds, find_rows, number_edges, open_text_ids
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError, OptionError
 from lsprune.files import EdgeOptions, FileGraph, read_edges
 from lsprune.files import suffix_of as edge_suffix
@@ -58,6 +59,7 @@ class UserGraphFiles:
         split_number: of masks with several splits (`[N, splits]`), only this one; default all, one for each seed.
         split_seed: seed of a random split, instead of masks.
         task: what the labels are, one of `node_labels.TASKS`; default: their type and shape say it.
+        float_edge_attr: read whole numbers in `edge_attr` as floats, as `read_edges` does.
         memory: limit for the files as in `read_edges`; it does not change the name or digest of the graph.
         verify_input: refuse files that are not as `lsprune.files.seal` sealed them, or have no seal.
     """
@@ -73,6 +75,7 @@ class UserGraphFiles:
     split_seed: int | None = None
     task: str | None = None
     edge_attr: tuple[str, ...] = ()
+    float_edge_attr: bool = False
     source: str | None = None
     target: str | None = None
     memory: str | int | None = None
@@ -120,6 +123,7 @@ class UserGraphFiles:
         options |= {
             name: value for name in _NEWER_DIGEST_OPTIONS if (value := getattr(self, name)) not in (None, "", ())
         }
+        options |= {"float_edge_attr": True} if self.float_edge_attr else {}
         options |= {"features": None if self.node_file else self.features, "label": self.label or DEFAULT_LABEL}
         digest.update(repr(options).encode())
         return digest.hexdigest()
@@ -213,7 +217,9 @@ def _column(columns: Mapping[str, Any], name: str, option: str, path: Path) -> A
     if name not in columns:
         names = ", ".join(columns) or "which holds no node arrays"
         hint = {"label": "; --labels names another file", "features": ", or a file"}.get(option, "")
-        raise OptionError(f"{option} must be a name in {path} ({names}), got {name!r}{hint}")
+        raise OptionError(
+            f"{option} must be a name in {path} ({names}), got {name!r}{did_you_mean(name, columns) or hint}"
+        )
     return columns[name]
 
 
@@ -270,14 +276,16 @@ def _read_edges(
     files: UserGraphFiles, tables: list[_NodeTable], features: tuple[str, ...], memory: MemoryBudget
 ) -> tuple[FileGraph, list[_NodeTable]]:
     """Return the edges, and the tables with row i for node i."""
-    options = EdgeOptions(source=files.source, target=files.target, edge_attr=files.edge_attr)
+    options = EdgeOptions(
+        source=files.source, target=files.target, edge_attr=files.edge_attr, float_edge_attr=files.float_edge_attr
+    )
     text = open_text_ids(files.graph, options)
     if text is None:
         tables = [table.ordered() for table in tables]
         rows = _count(tables[0].columns[features[0]]) if features else None
         return read_edges(files.graph, options, num_nodes=rows, memory=memory), tables
-    numbered = number_edges(files.graph, text, tables[0].node_ids if tables else None, memory)
-    graph = numbered.graph(None, tuple(files.edge_attr))
+    numbered = number_edges(files.graph, text, options, tables[0].node_ids if tables else None, memory)
+    graph = numbered.graph()
     placed = []
     for table in tables:  # one without ids has the rows of the first
         first = table is tables[0] or table.id is None

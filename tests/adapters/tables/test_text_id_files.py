@@ -162,3 +162,10 @@ def test_read_graph_reads_both_kinds_of_ids(tmp_path):
 def test_a_folder_is_named(tmp_path):
     with pytest.raises(FormatError, match="is a folder: folders are read by `lsprune prune --stream`"):
         read_graph(tmp_path)
+
+
+def test_whole_numbers_of_edges_may_be_quantities(tmp_path):
+    path = write(tmp_path / "in.parquet", edges().append_column("when", pa.array(range(300))))
+    for floats in (False, True):
+        graph = read_text_ids(path, edge_attr=["when"], float_edge_attr=floats).graph
+        assert graph.edge_attr.dtype.kind == ("f" if floats else "i")

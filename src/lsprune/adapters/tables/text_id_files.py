@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -51,6 +52,7 @@ class NumberedEdges:
     """A table of edges in memory whose ids are numbered, and the row of each node in a table of nodes."""
 
     path: Path
+    options: EdgeOptions
     content: Content
     table: Table
     nodes: NumberedNodes
@@ -62,12 +64,12 @@ class NumberedEdges:
         assert self.rows is not None
         return self.rows
 
-    def graph(
-        self, x: Any, edge_attr: tuple[str, ...], columns: tuple[str, ...] = (), of_nodes: Mapping[str, Array] = {}
-    ) -> Graph:
-        """Return the graph; the arguments are those of `table_adapter.numbered_graph`."""
+    def graph(self, x: Any = None, of_nodes: Mapping[str, Array] = MappingProxyType({})) -> Graph:
+        """Return the graph with node attributes by number, and columns of nodes that a pruner asks for by name."""
         with naming(self.path):
-            return numbered_graph(self.table, self.nodes, x, edge_attr, columns, of_nodes)
+            named = (self.options.edge_attr, self.options.columns)
+            graph = numbered_graph(self.table, self.nodes, x, *named, of_nodes)
+        return replace(graph, edge_attr=self.options.quantities(graph.edge_attr))
 
 
 def read_graph(
@@ -99,9 +101,9 @@ def read_text_ids(
     columns = {} if own is None else read_columns(own.path, budget)
     check_names(options, tuple(columns), path if own is None else own.path)
     ids = None if own is None else node_ids(columns, own.id, own.x, own.path)
-    edges = number_edges(path, files, ids, budget)
+    edges = number_edges(path, files, options, ids, budget)
     x, of_nodes = (None, {}) if own is None or ids is None else _attributes(own, options, columns, ids, edges)
-    graph = edges.graph(x, tuple(options.edge_attr), tuple(options.columns), of_nodes)
+    graph = edges.graph(x, of_nodes)
 
     def column_of(name: str) -> Array:
         column: Array = plain_column(columns[name])[edges.table_rows]
@@ -121,7 +123,7 @@ def open_text_ids(path: Path, options: EdgeOptions) -> ParquetFiles | TextFiles 
 
 
 def number_edges(
-    path: Path, files: ParquetFiles | TextFiles, ids: NodeIds | None, memory: MemoryBudget
+    path: Path, files: ParquetFiles | TextFiles, options: EdgeOptions, ids: NodeIds | None, memory: MemoryBudget
 ) -> NumberedEdges:
     """Read a table of edges, and number its ids and those of a table of nodes, which must name all of them."""
     content, arrow = files.load_table(memory)
@@ -129,10 +131,12 @@ def number_edges(
         table = Table.of(arrow)
         columns = {name: table.column(name) for name in files.names}
         if ids is None:
-            return NumberedEdges(path, content, table, number_nodes(columns), None)
+            return NumberedEdges(path, options, content, table, number_nodes(columns), None)
     with naming(ids.path):
         refuse_missing(values := _arrow(ids.values), ids.name)
-        return NumberedEdges(path, content, table, *join_rows(columns, values, f"{ids.name} of {ids.path.name}"))
+        return NumberedEdges(
+            path, options, content, table, *join_rows(columns, values, f"{ids.name} of {ids.path.name}")
+        )
 
 
 def find_rows(edges: NumberedEdges, ids: NodeIds) -> Array:
