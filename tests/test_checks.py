@@ -16,11 +16,13 @@ import lsprune
 from graphs import random_graph
 from lsprune import FAMILIES, LSP, PRUNERS, Graph, GraphError, Guarded, LspruneError, OptionError, Random, Timed, prune
 from lsprune.checks import (
+    check_choice,
     check_count,
     check_number,
     check_pruner,
     check_sparse,
     count_of,
+    did_you_mean,
     set_number,
     set_whole,
     shown,
@@ -393,3 +395,20 @@ def test_a_weight_or_a_hash_family_in_place_of_a_pruner_is_told_where_it_belongs
         check_pruner(eval(call, {**vars(lsprune), "lsprune": lsprune}))
     with pytest.raises(OptionError, match="got the class Jaccard$"):
         Guarded(Jaccard)
+
+
+def test_the_closest_name_is_suggested():
+    assert did_you_mean("Jacard", ("random", "jaccard")) == "; did you mean 'jaccard'?"
+    for wrong in ("degree", "", 3, None):
+        assert did_you_mean(wrong, ("random", "jaccard", None)) == ""
+    with pytest.raises(OptionError, match="side must be one of 'in', 'out', got 'outt'; did you mean 'out'\\?"):
+        check_choice("side", "outt", ("in", "out"))
+    with pytest.raises(OptionError, match="got 'identiy'; did you mean 'identity'"):
+        LSP(k=1, hash="identiy")
+    with pytest.raises(OptionError, match="did you mean 'local-random'"):
+        from_dict({"pruner": "local-randm", "k": 1})
+
+
+def test_the_error_of_a_missing_budget_names_the_flag_that_is_called_otherwise():
+    with pytest.raises(OptionError, match=r"budget \(PerNode; --per-node\), got none of them"):
+        LSP()

@@ -179,7 +179,7 @@ def test_a_mask_has_a_truth_value_for_each_node(dtype: Any) -> None:
             "got int64 [2]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True",
         ),
         (np.arange(5), "got int64 [5]; these look like indices: mask = zeros(5, dtype=bool); mask[val_mask] = True"),
-        (np.ones((5, 10), bool), "got bool [5, 10]; of several splits, choose one: val_mask[:, 0]"),
+        (np.ones((5, 10), bool), "got bool [5, 10]; of several splits, choose one: val_mask[:, 0] (--split 0)"),
         (np.ones(4, bool), "got bool [4]"),
         (np.array(True), "got bool []"),
         (np.array(list("abcde")), "got <U1 [5]"),

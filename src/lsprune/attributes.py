@@ -21,6 +21,7 @@ from lsprune.numeric.normal_table import UNIT, normal
 from lsprune.numeric.random_numbers import CATEGORY, draw
 
 PARTS = ("owner", "edge", "neighbour")
+FLOATS = {"edge_attr": " (--float-edge-attr for those of --edge-attr)"}  # how the command line does it
 MOST_CATEGORIES = 1 << 16  # values that a category may have even with fewer than a quarter as many rows
 WIDEST_CATEGORY = 1024  # columns of M at most: longer random vectors are not noticeably closer to orthogonal
 
@@ -158,8 +159,8 @@ def describe(
         what = "the graph" if graph.relation is None else f"relation {graph.relation}"
         raise GraphError(
             f"{what} has neither node attributes (x) nor edge attributes (edge_attr), which this hash family needs;"
-            ' give it some, as with prune(..., features=x), or use a family that needs none: hash="identity" or'
-            ' "structure" (--hash identity)'
+            " give it some, as with prune(..., features=x) or --features, or use a family that needs none:"
+            ' hash="identity" or "structure" (--hash identity)'
         )
     roles = [role for role in present if role in asked] or [role for role in present if role != "owner"] or present
     parts: dict[str, Part] = {}
@@ -213,7 +214,7 @@ def category_rows(
     if size is None and values > max(MOST_CATEGORIES, 4 * count):
         raise GraphError(
             f"{name} is one integer column, so a category, but has values up to {most}; if they are quantities such as "
-            f"times or counts, make them floats"
+            f"times or counts, make them floats{FLOATS.get(name, '')}"
         )
     return CategoryRows(name, max(values, 1), kind, seed)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import difflib
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -240,8 +241,8 @@ def check_budget(k: Any, keep: Any, budget: Any = None) -> None:
     texts = [f"{name}={shown(value)}" for name, value in given.items() if value is not None]
     if len(texts) != 1:
         raise OptionError(
-            "give exactly one of k (edges per owner), keep (share of edges to keep) and budget (PerNode), got "
-            f"{' and '.join(texts) or 'none of them'}"
+            "give exactly one of k (edges per owner), keep (share of edges to keep) and budget (PerNode; --per-node), "
+            f"got {' and '.join(texts) or 'none of them'}"
         )
     if k is not None and not (is_whole(k) and 0 <= k < 2**31):
         raise OptionError(f"k must be a whole number in [0, 2^31), got {shown(k)}; it is the most edges an owner keeps")
@@ -249,10 +250,22 @@ def check_budget(k: Any, keep: Any, budget: Any = None) -> None:
         raise OptionError(f"keep must be in (0, 1], got {shown(keep)}; it is the share of edges to keep")
 
 
+def did_you_mean(value: Any, allowed: Iterable[Any]) -> str:
+    """Return the end of an error message that suggests the allowed name closest to a wrong one; "" if none is close.
+
+    >>> did_you_mean("jacard", ["random", "jaccard"]), did_you_mean("x", ["random"])
+    ("; did you mean 'jaccard'?", '')
+    """
+    names = {name.lower(): name for name in allowed if isinstance(name, str)}
+    close = difflib.get_close_matches(value.lower(), names, 1) if isinstance(value, str) else []
+    return f"; did you mean {names[close[0]]!r}?" if close else ""
+
+
 def check_choice(name: str, value: Any, allowed: tuple[Any, ...]) -> None:
     """Raise OptionError unless the value is one of the allowed ones."""
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in allowed):
-        raise OptionError(f"{name} must be one of {', '.join(repr(a) for a in allowed)}, got {shown(value)}")
+        known = ", ".join(repr(a) for a in allowed)
+        raise OptionError(f"{name} must be one of {known}, got {shown(value)}{did_you_mean(value, allowed)}")
 
 
 def check_seed(seed: Any) -> None:

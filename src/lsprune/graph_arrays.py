@@ -172,7 +172,7 @@ def mask_fault(mask: Array, name: str, count: int) -> str:
         return ""
     advice = ""
     if mask.ndim == 2 and mask.shape[0] == count:
-        advice = f"; of several splits, choose one: {name}[:, 0]"
+        advice = f"; of several splits, choose one: {name}[:, 0] (--split 0)"
     elif there and mask.dtype.kind == "f":
         advice = f"; make it one of truth values: {name}.bool(), of numpy {name}.astype(bool)"
     elif whole and mask.ndim == 1:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
-from lsprune.checks import shown
+from lsprune.checks import did_you_mean, shown
 from lsprune.errors import LspruneError, OptionError
 
 PLUGINS = "lsprune.plugins"  # the group of entry points
@@ -68,7 +68,9 @@ class Registry(Mapping[str, type[T]], Generic[T]):
                 load_plugins()
             if name in self._classes:
                 return self._classes[name]
-        raise OptionError(f"{self.option} must be one of {', '.join(self)}, got {shown(name)}")
+        raise OptionError(
+            f"{self.option} must be one of {', '.join(self)}, got {shown(name)}{did_you_mean(name, self)}"
+        )
 
     def __getitem__(self, name: str) -> type[T]:
         return self._classes[name]

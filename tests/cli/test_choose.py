@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from labelled_graphs import labelled_graph
+from pyarrow import csv, parquet
 from typer.testing import CliRunner
 
 import lsprune
@@ -126,3 +129,36 @@ def test_without_labels_it_says_so(graph_file: Path, tmp_path: Path) -> None:
 def test_bad_options_are_one_line(graph_file: Path, words: tuple[str, ...], message: str) -> None:
     result = run(graph_file, *words)
     assert result.exit_code == 1 and message in result.stderr and "Traceback" not in result.output
+
+
+def table_files(folder: Path, graph_file: Path) -> tuple[Path, Path]:
+    """(edges, nodes) with text ids; of the columns of nodes, topic and part are no features."""
+    stored = arrays(graph_file)
+    names = np.array([f"n{i}" for i in range(stored["x"].shape[0])])
+    ends = dict(zip(("src", "dst"), names[stored["edge_index"]], strict=True))
+    parquet.write_table(pa.table(ends), folder / "edges.parquet")
+    part = np.select([stored["train_mask"], stored["val_mask"]], ["train", "val"], "test")
+    nodes = {"id": names, "topic": stored["y"], "part": part}
+    nodes |= {f"f{i}": column for i, column in enumerate(stored["x"].T)}
+    csv.write_csv(pa.table(nodes), folder / "my nodes.csv")
+    return folder / "edges.parquet", folder / "my nodes.csv"
+
+
+@pytest.mark.parametrize("named", [("--label", "topic", "--split", "part"), ("--label", "topic", "--x", "f0,f1")])
+def test_the_printed_command_prunes_with_what_was_saved(
+    graph_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    edges, nodes = (path.name for path in table_files(tmp_path, graph_file))
+    shown = good(edges, "--features", nodes, *named, "--keep", 0.25, "--save", "my pruner.npz").stdout
+    command = shlex.split(next(line for line in shown.splitlines() if "Prune with it" in line).partition(": ")[2])
+    assert command[:4] == ["lsprune", "prune", "edges.parquet", "pruned.parquet"]
+    report = json.loads(CliRunner().invoke(app, [*command[1:], "--json"]).stdout)
+    assert report["kept"] == parquet.read_table("pruned.parquet").num_rows < 0.3 * report["edges"]
+
+
+def test_the_printed_command_of_a_compressed_file_and_of_an_array(graph_file: Path, tmp_path: Path) -> None:
+    stored = arrays(graph_file)
+    np.savez(tmp_path / "g.npz", **{("other" if name == "x" else name): array for name, array in stored.items()})
+    shown = good(tmp_path / "g.npz", "--features", "other", "--keep", 0.25, "--save", tmp_path / "p.npz").stdout
+    assert "save the array other of " in shown and "--features other.npy --fitted" in shown

@@ -210,3 +210,10 @@ def test_one_line_of_error_and_nothing_is_written(folder: Path, options: tuple[s
     assert re.fullmatch(rf"error: .*{said}.*\n", wrong.stderr), wrong.stderr
     written = [path.name for path in folder.rglob("*") if path.is_file() and path.stat().st_size]
     assert written == ["g.npz"]
+
+
+def test_a_device_that_is_not_there_is_told_before_anything_is_read(tmp_path: Path) -> None:
+    if pytest.importorskip("torch").cuda.is_available():
+        pytest.skip("needs a machine without a GPU")
+    result = CliRunner().invoke(app, ["compare", str(tmp_path / "absent.npz"), "--device", "cuda"])
+    assert result.exit_code == 1 and "it has no CUDA device" in result.stderr

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import lsprune.cli
 from lsprune.cli import app
-from lsprune.cli.console import escaped, framed, interruptible, say, show, steps, tell, trials_bar
+from lsprune.cli.console import add_kept_rows, escaped, framed, interruptible, say, show, steps, tell, trials_bar
 
 RUNNER = CliRunner()
 HOSTILE = "\x1b]0;pwned\x07\x1b[2J\x9b31m\x7f\u202egnp\u2066\u200b\u2028[red]x[/red][link=http:a]y[/link]:bomb:"
@@ -200,3 +200,10 @@ def test_an_interrupt_before_a_command_begins_is_an_exit_code():
     with pytest.raises(SystemExit) as end, interruptible():
         raise KeyboardInterrupt
     assert end.value.code == 130
+
+
+def test_no_edges_have_no_share(capsys):
+    table = framed("t", "", "")
+    add_kept_rows(table, {"edges": 0, "kept": 0, "share": 1.0, "uncounted_self_loops": 0})
+    show(None, False, lambda: table)
+    assert "100" not in capsys.readouterr().out

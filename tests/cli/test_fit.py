@@ -79,3 +79,19 @@ def test_what_does_not_go_is_said_in_one_line(tmp_path):
         assert done.exit_code == 1 and message in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph.npz"]
+
+
+def test_ids_may_be_text_and_labels_must_be_used(tmp_path):
+    names = np.array([f"n{i}" for i in range(GRAPH.num_nodes)])
+    ends = GRAPH.ends()
+    pq.write_table(pa.table({"source": names[ends[0]], "target": names[ends[1]]}), tmp_path / "edges.parquet")
+    part = np.where(TRAINING, "train", "test")
+    pq.write_table(pa.table({"id": names, "x": GRAPH.x.tolist(), "t": KIND, "p": part}), tmp_path / "nodes.parquet")
+    words = [tmp_path / "edges.parquet", tmp_path / "p.npz", "--features", tmp_path / "nodes.parquet", "--x", "x"]
+    words += ["--label", "t", "--preset", "auto", "--keep", "0.2"]
+    report = json.loads(run("fit", *words, "--split", "p", "--json"))
+    assert "labels" in json.dumps(report["pruner"])
+    for command, out in (("fit", "q.npz"), ("prune", "q.parquet")):
+        words[1] = tmp_path / out
+        done = CliRunner().invoke(app, [command, *map(str, words)])
+        assert done.exit_code == 1 and "label 't' would not be used" in done.stderr

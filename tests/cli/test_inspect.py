@@ -134,3 +134,14 @@ def test_no_torch_is_needed(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, "inspect", str(path), "--methods", "lsp", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_split_is_no_feature(tmp_path: Path) -> None:
+    part = np.array(["train", "val", "test"])[np.arange(NODES) % 3]
+    edges, nodes = tables(tmp_path, y=arrays()["y"], part=part)
+    words = ["inspect", str(edges), "--features", str(nodes), "--methods", "random", "--shares", "0.5"]
+    wrong = CliRunner().invoke(app, words)
+    assert wrong.exit_code == 1 and "column 'part' must be numbers" in wrong.stderr and "--split" in wrong.stderr
+    right = CliRunner().invoke(app, [*words, "--split", "part", "--json"])
+    assert right.exit_code == 0, right.output
+    assert "--split part" in json.loads(right.stdout)["next"]

@@ -280,7 +280,7 @@ def test_not_enough_memory_is_one_line(folder: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 7 TiB")
 
-    monkeypatch.setattr("lsprune.files.read_edges", refuse)
+    monkeypatch.setattr("lsprune.adapters.tables.text_id_files.read_edges", refuse)
     result = run("prune", folder / "in.csv", folder / "out.csv", "--k", "1")
     assert (result.exit_code, result.stderr) == (1, "error: not enough memory (Unable to allocate 7 TiB)\n")
 
@@ -385,3 +385,14 @@ def test_arrays_of_the_edges_stay_in_step(folder: Path, stream: tuple[str, ...])
     good(*command, "--edge-arrays", "t")
     with np.load(folder / "o.npz") as out:
         np.testing.assert_array_equal(ends[:, out["t"]], [out["src"], out["dst"]])
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_a_column_of_times_is_no_category_if_the_flag_says_so(tmp_path: Path, stream: tuple[str, ...]) -> None:
+    lines = "".join(f"{i % 9},{i * 7 % 10},{1_700_000_000 + i}\n" for i in range(200))
+    (tmp_path / "in.csv").write_text(f"src,dst,when\n{lines}")
+    words = ["prune", str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), "--edge-attr", "when", "--k", "2", *stream]
+    wrong = CliRunner().invoke(app, words)
+    assert wrong.exit_code == 1 and "make them floats (--float-edge-attr for those of --edge-attr)" in wrong.stderr
+    right = CliRunner().invoke(app, [*words, "--float-edge-attr"])
+    assert right.exit_code == 0, right.output

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from own_files import arrays, tables
 from typer.testing import CliRunner
 
 from lsprune.cli import app
-from lsprune.cli.user_graph_options import SplitOptions, UserGraphOptions, command_words, parse_shares
+from lsprune.cli.user_graph_options import SplitOptions, UserGraphOptions, command_words, parse_shares, prune_words
 from lsprune.errors import OptionError
 from lsprune.files import seal
 
@@ -28,7 +29,8 @@ def test_options_become_files_and_words_again() -> None:
     files = options.files(Path("my graph.npz"), SplitOptions(split="m1,m2,m3"))
     assert (files.features, files.edge_attr, files.split) == ("x.npy", ("w", "v"), ("m1", "m2", "m3"))
     assert command_words(files) == (
-        "'my graph.npz' --features x.npy --labels l.npy --label kind --source a --target b --edge-attr w,v"
+        "'my graph.npz' --features x.npy --labels l.npy --label kind --split m1,m2,m3 --source a --target b "
+        "--edge-attr w,v"
     )
     files = UserGraphOptions(features="n.parquet", node_id="key", x="a, b").files(
         Path("g.npz"), SplitOptions(split_seed=3)
@@ -40,7 +42,7 @@ def test_options_become_files_and_words_again() -> None:
 def test_a_number_is_that_of_a_split_and_a_name_is_not() -> None:
     files = UserGraphOptions(verify_input=True, task="multi-label").files(Path("g.npz"), SplitOptions(split=" 12 "))
     assert (files.split, files.split_number, files.task, files.verify_input) == ((), 12, "multi-label", True)
-    assert command_words(files) == "g.npz --task multi-label --verify-input"
+    assert command_words(files) == "g.npz --task multi-label --split 12 --verify-input"
     files = UserGraphOptions().files(Path("g.npz"), SplitOptions(split="part2"))
     assert (files.split, files.split_number) == (("part2",), None)
 
@@ -71,3 +73,19 @@ def test_input_is_verified(
         assert CliRunner().invoke(app, words).exit_code == 0
     nodes.write_bytes(nodes.read_bytes() + b" ")
     assert refused().startswith("error: nodes.parquet")
+
+
+def test_words_of_prune() -> None:
+    graph = SimpleNamespace(features=("a", "b"), no_features=("topic", "part"))
+    files = UserGraphOptions(features="n.csv", label="topic", source="u", target="v", edge_attr="w").files(
+        Path("my e.csv.gz"), SplitOptions(split="part")
+    )
+    assert prune_words(files, graph, Path("p.npz")) == (
+        "lsprune prune 'my e.csv.gz' pruned.csv.gz --features n.csv --label topic --split part --source u --target v "
+        "--edge-attr w --fitted p.npz"
+    )
+    files = UserGraphOptions(features="n.csv", label="topic").files(Path("e.csv"))
+    assert " --x a,b --fitted" in prune_words(files, graph, Path("p.npz"))
+    graph = SimpleNamespace(features=(), no_features=())
+    files = UserGraphOptions(label="y").files(Path("g.npz"), SplitOptions(split="0"))
+    assert prune_words(files, graph, Path("p.npz")) == "lsprune prune g.npz pruned.npz --fitted p.npz"

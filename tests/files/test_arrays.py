@@ -150,7 +150,7 @@ def test_edges_beyond_two_to_the_31(tmp_path: Path) -> None:
         ({"edge_index": EDGES, "edge_attr": np.arange(4)}, "the arrays edge_attr must have one row for each edge"),
         ({"edge_index": EDGES, "edge_w": np.arange(4)}, "edge_w must have one entry for each of the 5"),
         ({"source": SOURCE, "target": TARGET[:3]}, "as many sources as targets, got 5 and 3"),
-        ({"source": SOURCE}, "no columns source, target or src, dst .*it has 'source'"),
+        ({"source": SOURCE}, "no arrays source, target or src, dst .*it has 'source'"),
         ({"indptr": [0, 9], "indices": [0]}, "indptr must rise from 0"),
         ({"indptr": [0, 2, 1, 2], "indices": [0, 0]}, "indptr must rise, got 1 at row 2"),
         ({"indptr": [0, 1], "indices": [1]}, r"row 0: ids must be in \[0, 1\), got 1"),

@@ -49,3 +49,10 @@ def test_messages() -> None:
     assert listed([str(i) for i in range(14)]).endswith("'11' and 2 more")
     assert rows_from(5)(2) == row(7) == "row 7"
     assert rows_from(5, lambda position: f"line {position}")(0) == "line 5"
+
+
+def test_the_closest_column_is_suggested() -> None:
+    with pytest.raises(FormatError, match="no column 'wieght'; it has 'weight', 'time'; did you mean 'weight'"):
+        need(["weight", "time"], ["wieght"], FILE)
+    with pytest.raises(FormatError, match="no columns sorce, dst .* it has 'source', 'dst'; did you mean 'source'"):
+        choose_ends(["source", "dst"], "sorce", "dst", FILE)

@@ -102,10 +102,10 @@ def test_npz_keeps_its_compression(tmp_path: Path) -> None:
         ({"edge_index": EDGES, "edge_attr": np.arange(4)}, "the arrays edge_attr must have one row for each edge"),
         ({"edge_index": EDGES, "x": np.array(["a"] * 4)}, "x must be numbers"),
         ({"source": SOURCE, "target": TARGET[:3]}, "as many sources as targets, got 5 and 3"),
-        ({"source": SOURCE}, "no columns source, target or src, dst .*it has 'source'"),
+        ({"source": SOURCE}, "no arrays source, target or src, dst .*it has 'source'"),
         ({"indptr": [0, 9], "indices": [0]}, "indptr must rise from 0"),
         ({"indptr": [0, 1], "indices": [0], "rows": "up"}, "rows must be"),
-        ({}, "no columns source, target .* it has none"),
+        ({}, "no arrays source, target .* it has none"),
     ],
 )
 def test_npz_refused(tmp_path: Path, arrays: dict, message: str) -> None:
@@ -198,3 +198,13 @@ def test_two_kinds_of_nodes_have_their_own_attributes(tmp_path: Path) -> None:
     rows = save(tmp_path / "in.npz", indptr=[0, 2, 2, 5], indices=[1, 9, 0, 1, 2])
     graph = read_edges(rows, bipartite=True).graph
     assert (graph.num_sources, graph.num_targets, graph.rows) == (3, 10, "source")
+
+
+def test_a_file_without_edges_is_told_the_usual_array(tmp_path: Path) -> None:
+    path = save(tmp_path / "in.npz", a=np.zeros(3))
+    with pytest.raises(
+        FormatError, match=r"in.npz: no array edge_index of shape \[2, E\], and no arrays source, target"
+    ):
+        read_edges(path)
+    with pytest.raises(FormatError, match="in.npz: no columns u, v for the ends"):
+        read_edges(path, source="u", target="v")

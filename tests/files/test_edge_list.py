@@ -143,7 +143,7 @@ def test_bad_paths_and_options(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no such folder"):
         write_edges(tmp_path / "no" / "out.npz", read, MASK)
     (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(FormatError, match="is a folder"):
         read_edges(tmp_path / "folder.parquet")
     with pytest.raises(OptionError, match="named together"):
         read_edges(path, source="a")

@@ -6,8 +6,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from files_helpers import EDGES, save
+from pyarrow import csv, parquet
 
 from lsprune.errors import OptionError
 from lsprune.files import EdgeKeywords, EdgeOptions, open_edges, read_edges
@@ -62,3 +64,35 @@ def test_readers_take_options_keywords_or_both(tmp_path: Path) -> None:
     assert open_edges(path, options).names == open_edges(path, source="a", target="b").names == ("a", "b")
     with pytest.raises(TypeError, match="sorce"):
         read_edges(path, sorce="a")
+
+
+def test_both_ends_are_two_columns() -> None:
+    with pytest.raises(OptionError, match="source and target must be two columns, got 'a' for both"):
+        EdgeOptions(source="a", target="a")
+
+
+def test_a_split_has_one_name_or_three_and_no_mask_beside_it() -> None:
+    assert EdgeOptions(split=["a", "b", "c"], label="y").label_names == ("y", "a", "b", "c")
+    assert (EdgeOptions(split=["part"]).training, EdgeOptions(train_mask="m").training) == ("part", "m")
+    with pytest.raises(OptionError, match="split must name three masks or one column, got 2 names: a, b"):
+        EdgeOptions(split=["a", "b"])
+    with pytest.raises(OptionError, match=r"train_mask \(--train-mask\) must not be given with split \(--split\)"):
+        EdgeOptions(split=["a"], train_mask="m")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+def test_whole_numbers_of_edges_are_quantities_if_the_caller_says_so(tmp_path: Path, suffix: str) -> None:
+    path, columns = tmp_path / f"in{suffix}", {"src": [0, 1, 2], "dst": [1, 2, 0], "when": [10**9, 5, 7]}
+    if suffix == ".npz":
+        np.savez(path, **columns)
+    else:
+        (csv.write_csv if suffix == ".csv" else parquet.write_table)(pa.table(columns), path)
+    for floats in (False, True):
+        options = EdgeOptions(source="src", target="dst", edge_attr=["when"], float_edge_attr=floats)
+        in_memory = read_edges(path, options).graph.edge_attr
+        assert (in_memory.dtype.kind, in_memory.tolist()) == ("f" if floats else "i", columns["when"])
+        files = open_edges(path, options)
+        batch = next(files.batches(5, attributes=True))
+        assert batch.edge_attr.dtype == files.attr_dtype == in_memory.dtype
+    with pytest.raises(OptionError, match="float_edge_attr must be True or False, got 1"):
+        EdgeOptions(float_edge_attr=1)

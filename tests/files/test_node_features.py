@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from files_helpers import EDGES, parquet, save, text
+from pyarrow import csv
 
 from lsprune import LSP, Graph
 from lsprune.errors import FormatError, GraphError, OptionError
@@ -52,7 +53,9 @@ def test_features_refused(tmp_path: Path) -> None:
         ("short.npy", "has 3 rows, but the edges name node 3"), ("text.npy", "features must be numbers, got <U1"),
         ("cube.npy", "features must have shape"), ("scalar.npy", "features must have shape"),
         ("two.npz", "must hold one array or a scipy matrix, got a, b"),
-        ("bad.parquet", "column 'a', row 1: a value is missing"), ("x.csv", r"features must be one of \.npy"),
+        ("bad.parquet", "column 'a', row 1: a value is missing"),
+        ("x.csv", "the first line must name the columns"),
+        ("x.txt", r"features must be a file with the suffix \.npy, .*\.csv"),
     ):  # fmt: skip
         with pytest.raises((FormatError, GraphError), match=message):
             read_edges(edges, features=tmp_path / name)
@@ -178,3 +181,13 @@ def test_ids_beside_x_in_the_file_of_edges_must_be_in_order(tmp_path: Path) -> N
     save(tmp_path / "in.npz", edge_index=EDGES, x=ROWS, id=ORDER)
     with pytest.raises(FormatError, match=r"array 'id' must be 0, 1, 2, \.\.: row i of x is node i"):
         read_edges(tmp_path / "in.npz")
+
+
+def test_text_is_read_as_parquet_is(tmp_path: Path) -> None:
+    edges = save(tmp_path / "in.npz", edge_index=EDGES)
+    table = pa.table({"id": ORDER, **{f"c{i}": ROWS[:, i] for i in range(3)}})
+    csv.write_csv(table, tmp_path / "x.csv")
+    assert np.array_equal(read_edges(edges, features=tmp_path / "x.csv").graph.x[ORDER], ROWS)
+    csv.write_csv(table.set_column(0, "id", pa.array(["a", "b", "c", "d"])), tmp_path / "text.csv")
+    with pytest.raises(FormatError, match="text.csv: column 'id' must be integers, .* ids of edges are whole numbers"):
+        read_edges(edges, features=tmp_path / "text.csv")

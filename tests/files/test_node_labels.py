@@ -22,7 +22,7 @@ def test_arrays_beside_the_edges_by_their_usual_names_or_others(tmp_path):
     graph = read_edges(tmp_path / "g.npz").graph
     assert graph.y.tolist() == Y.tolist() and graph.train_mask.tolist() == MASK.tolist()
     assert read_edges(tmp_path / "g.npz", label="topic").graph.y.tolist() == (Y + 2).tolist()
-    with pytest.raises(FormatError, match="label and train_mask must name what is there .*topic.*, got 'subject'"):
+    with pytest.raises(FormatError, match=r"label \(--label\) must name what is there .*topic.*, got 'subject'"):
         read_edges(tmp_path / "g.npz", label="subject")
     np.savez(tmp_path / "edges.npz", edge_index=ENDS, y=np.arange(15))  # of the edges, by its length
     assert read_edges(tmp_path / "edges.npz").graph.y is None
@@ -83,3 +83,52 @@ def test_two_kinds_of_nodes_have_no_labels(tmp_path):
     assert read_edges(tmp_path / "g.npz", bipartite=True).graph.y is None
     with pytest.raises(OptionError, match="labels of one kind of nodes"):
         read_edges(tmp_path / "g.npz", bipartite=True, label="y")
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Keywords for edges and nodes, whose columns are features, labels and masks."""
+    pq.write_table(pa.table({"source": ENDS[0], "target": ENDS[1]}), tmp_path / "edges.parquet")
+    part = np.where(MASK, "train", "test")
+    columns = {"a": X[:, 0], "topic": Y, "m": MASK, "v": ~MASK, "t": ~MASK, "part": part}
+    pq.write_table(pa.table(columns), tmp_path / "nodes.parquet")
+    return tmp_path / "edges.parquet", {"features": tmp_path / "nodes.parquet", "x": ["a"]}
+
+
+@pytest.mark.parametrize("split", [["part"], ["m", "v", "t"]])
+def test_a_split_names_the_training_nodes(tables, split):
+    path, names = tables
+    assert read_edges(path, **names, label="topic", split=split).graph.train_mask.tolist() == MASK.tolist()
+
+
+def test_the_number_of_a_split(tmp_path):
+    both = np.stack([~MASK, MASK], axis=1)
+    np.savez(tmp_path / "g.npz", edge_index=ENDS, x=X, y=Y, train_mask=both)
+    assert read_edges(tmp_path / "g.npz", split_number=1).graph.train_mask.tolist() == MASK.tolist()
+    with pytest.raises(OptionError, match=r"split must be the number of a split .*\(numbers 0 to 1\), got 2"):
+        read_edges(tmp_path / "g.npz", split_number=2)
+    np.savez(tmp_path / "g.npz", edge_index=ENDS, x=X, y=Y)
+    with pytest.raises(OptionError, match=r"the number of a split \(--split\) needs a mask"):
+        read_edges(tmp_path / "g.npz", split_number=0)
+
+
+def test_training_nodes_without_labels_are_an_error(tables):
+    path, names = tables
+    with pytest.raises(OptionError, match=r"train_mask \(--train-mask\) needs labels: .*\(--label\), got 'm' alone"):
+        read_edges(path, **names, train_mask="m")
+    with pytest.raises(OptionError, match=r"split \(--split\) needs labels: .* got 'part' alone"):
+        read_edges(path, **names, split=["part"])
+
+
+def test_a_mask_must_hold_truth_values(tables):
+    path, names = tables
+    with pytest.raises(FormatError, match=r"--split\) 'a' must hold truth values, .* got \d\.\d+"):
+        read_edges(path, **names, label="topic", train_mask="a")
+    with pytest.raises(FormatError, match="must hold truth values, .* got a, b"):
+        mask_of(np.array(["a", "b"]), "part")
+
+
+def test_names_are_checked_before_features_are_read(tables):
+    path, names = tables
+    with pytest.raises(FormatError, match=r"nodes.parquet: split \(--split\) must name what is there \(a, .*'x1'"):
+        read_edges(path, features=names["features"], label="topic", split=["m", "v", "x1"])

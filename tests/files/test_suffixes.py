@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsprune.errors import FormatError
-from lsprune.files.suffixes import COMPRESSIONS, SUFFIXES, TEXT_SUFFIXES, suffix_of, uncompressed
+from lsprune.files.suffixes import COMPRESSIONS, SUFFIXES, TEXT_SUFFIXES, input_suffix, suffix_of, uncompressed
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -25,3 +25,11 @@ def test_only_text_is_compressed() -> None:
 
 def test_the_suffix_of_a_compression_is_removed() -> None:
     assert [uncompressed(name) for name in ("a.csv.gz", ".tsv.zst", "a.gz.csv")] == ["a.csv", ".tsv", "a.gz.csv"]
+
+
+def test_a_folder_has_no_suffix_in_memory(tmp_path: Path) -> None:
+    folder = tmp_path / "edges.parquet"
+    folder.mkdir()
+    with pytest.raises(FormatError, match=r"edges.parquet is a folder: folders are read by `lsprune prune --stream`"):
+        input_suffix(folder)
+    assert input_suffix(tmp_path / "a.csv") == ".csv"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from files_helpers import parquet
 from own_files import EDGES, NODES, arrays, masks, npz, tables
+from pyarrow import csv
 
 from lsprune.errors import FormatError, LspruneError, OptionError
 from lsprune.files import seal
@@ -125,7 +128,7 @@ def test_the_name_depends_on_the_node_files_too(tmp_path: Path) -> None:
     [
         ({}, {"label": "kind"}, r"label must be a name in .*g\.npz \(.*x, y.*\), got 'kind'; --labels"),
         ({}, {"features": "z"}, r"features must be a name in .*g\.npz .* got 'z', or a file"),
-        ({}, {"features": "y.csv"}, "features must be a name in"),
+        ({}, {"features": "y.txt"}, "features must be a name in"),
         ({"y": np.zeros(3)}, {}, r"label y must have shape \[60\], one per node, got \[3\]"),
         ({"y": np.full(NODES, 0.5)}, {"task": "node-classification"}, "label y must be integers or strings, got 0.5"),
         ({}, {"split_number": 0}, r"split must be the number of a split in the masks \(none\), got 0"),
@@ -242,11 +245,72 @@ def test_node_files_without_unambiguous_columns_are_refused(tmp_path: Path) -> N
     with pytest.raises(FormatError, match=r"two\.npz: features must be an array x, or the only other array, got a, b"):
         read(edges, features=str(tmp_path / "two.npz"))
     with pytest.raises(
-        FormatError, match=r"labels must be a file with the suffix \.npy, \.npz, \.parquet, got .*\.csv"
+        FormatError, match=r"labels\.txt: labels must be a file with the suffix \.npy, \.npz, \.parquet, \.csv"
     ):
-        read(edges, labels=tmp_path / "labels.csv")
+        read(edges, labels=tmp_path / "labels.txt")
     with pytest.raises(OptionError, match=r"label must name one of a, b in .*two\.npz, got none"):
         read(edges, labels=tmp_path / "two.npz")
     np.save(tmp_path / "few.npy", np.ones((3, 2)))
     with pytest.raises(LspruneError, match=r"ids must be in \[0, 3\)"):
         read(edges, features=str(tmp_path / "few.npy"))
+
+
+def with_text_ids(folder: Path, suffix: str = ".parquet", **columns: object) -> tuple[Path, Path, np.ndarray]:
+    """(edges, nodes, name of each node): the tables of `own_files`, shuffled, with names for ids."""
+    made, names = arrays(), np.array([f"n{i}" for i in range(NODES)])
+    order = np.random.default_rng(1).permutation(NODES)
+    ends = {name: names[end] for name, end in zip(("source", "target"), made["edge_index"], strict=True)}
+    nodes = {f"f{i}": made["x"][:, i] for i in range(5)} | columns
+    nodes = {"id": names[order], **{name: np.asarray(values)[order] for name, values in nodes.items()}}
+    for name, table in (("e", ends), ("n", nodes)):
+        path = folder / f"{name}{suffix}"
+        pq.write_table(pa.table(table), path) if suffix == ".parquet" else csv.write_csv(pa.table(table), path)
+    return folder / f"e{suffix}", folder / f"n{suffix}", names
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_ids_may_be_text(tmp_path: Path, suffix: str) -> None:
+    part = np.array(["train", "train", "val", "test"])[np.arange(NODES) // 2 % 4]
+    edges, nodes, names = with_text_ids(tmp_path, suffix, venue=np.array(["left", "right"])[arrays()["y"]], part=part)
+    found = read(edges, features=str(nodes), label="venue", split=("part",))
+    node = np.array([np.abs(arrays()["x"] - x).sum(axis=1).argmin() for x in found.graph.x])
+    assert sorted(node) == list(range(NODES))
+    for end, expected in zip(found.graph.ends(), arrays()["edge_index"], strict=True):
+        np.testing.assert_array_equal(node[end], expected)
+    np.testing.assert_array_equal(found.y, arrays()["y"][node])
+    np.testing.assert_array_equal(found.masks[0], part[node] == "train")
+    assert (found.features, found.no_features) == (("f0", "f1", "f2", "f3", "f4"), ("venue", "part"))
+
+
+def test_a_file_of_labels_has_text_ids_of_its_own_or_the_rows_of_the_features(tmp_path: Path) -> None:
+    edges, nodes, names = with_text_ids(tmp_path, y=arrays()["y"])
+    expected = read(edges, features=str(nodes), label="y")
+    pq.write_table(pa.table({"id": names, "kind": arrays()["y"]}), tmp_path / "own.parquet")
+    found = read(edges, features=str(nodes), x=("f0", "f1", "f2", "f3", "f4"), labels=tmp_path / "own.parquet")
+    np.testing.assert_array_equal(found.y, expected.y)
+    kind = pq.read_table(nodes)["y"].to_numpy()
+    pq.write_table(pa.table({"kind": kind}), tmp_path / "rows.parquet")
+    found = read(edges, features=str(nodes), x=("f0",), labels=tmp_path / "rows.parquet")
+    np.testing.assert_array_equal(found.y, expected.y)
+    pq.write_table(pa.table({"id": names[:9], "kind": arrays()["y"][:9]}), tmp_path / "few.parquet")
+    with pytest.raises(LspruneError, match=r"few\.parquet: features must have a row for each id, got none for 'n"):
+        read(edges, features=str(nodes), x=("f0",), labels=tmp_path / "few.parquet")
+
+
+def test_errors_of_text_ids_name_the_file(tmp_path: Path) -> None:
+    edges, nodes, names = with_text_ids(tmp_path)
+    pq.write_table(pq.read_table(nodes).drop(["id"]), tmp_path / "bare.parquet")
+    with pytest.raises(FormatError, match=r"bare\.parquet: must have a column of ids, as those of edges are text"):
+        read(edges, features=str(tmp_path / "bare.parquet"))
+    whole, _ = tables(tmp_path)
+    with pytest.raises(FormatError, match=r"n\.parquet: column 'id' must be integers, .*edges are whole numbers"):
+        read(whole, features=str(nodes))
+
+
+def test_a_wrong_name_of_labels_or_split_is_told_before_features_are_read(tmp_path: Path) -> None:
+    edges, nodes = tables(tmp_path, topic=["a"] * NODES)
+    for option, name in (("label", "topik"), ("split", ("topik",))):
+        with pytest.raises(OptionError, match=rf"{option} must be a name in .*\(f0, .*topic\), got 'topik'"):
+            read(edges, features=str(nodes), **{option: name})
+    with pytest.raises(FormatError, match=r"'topic' must be numbers, .*; --label or --split names it .* --x "):
+        read(edges, features=str(nodes))

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from files_helpers import parquet, save
+from pyarrow import csv
 
 from lsprune.errors import FormatError, GraphError, OptionError
 from lsprune.files import node_features as in_memory
@@ -95,7 +96,7 @@ def test_refused(tmp_path: Path, scratch: Path) -> None:
         ("sparse.npz", "scipy matrix cannot be streamed"),
         ("null.parquet", r"column 'a', row 2 \(row group 1\): a value is missing"),
         ("words.parquet", "column 'a' must be numbers, got string"), ("bad.npz", "bad CRC-32"),
-        ("no.npz", "not a readable .npz file"), ("x.csv", r"features must be one of \.npy"),
+        ("no.npz", "not a readable .npz file"), ("x.txt", r"features must be a file with the suffix \.npy"),
     ):  # fmt: skip
         with pytest.raises(FormatError, match=message) as caught:
             open_features(tmp_path / name, scratch, 2)
@@ -210,3 +211,21 @@ def test_a_part_without_rows_goes_with_any_type(tmp_path: Path, scratch: Path, e
     parquet(folder / empty, id=[3], x=pa.nulls(1), t=[3])
     with pytest.raises(FormatError, match="column 'x' is (null, but list|list.* but null).* the same type"):
         open_features(folder, scratch, 2)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 100])
+def test_text_is_read_as_in_memory(tmp_path: Path, scratch: Path, rows: int) -> None:
+    order = np.array([9, 2, 0, 7, 1, 3, 5, 4])  # neither 6 nor 8
+    table = pa.table({"id": order, "a": X[:, 0], "b": np.arange(8), "t": np.arange(8).astype("M8[D]")})
+    csv.write_csv(table, tmp_path / "n.csv")
+    found = open_features(tmp_path / "n.csv", scratch, rows, skip=("t",))
+    expected = in_memory.read(tmp_path / "n.csv", skip=("t",))
+    assert np.array_equal(found.x, expected.x) and np.array_equal(found.known, expected.known) and found.joined
+    opened = open_column(tmp_path / "n.csv", scratch, rows, "t", id=None, features=("a", "b"), name="t.npy")
+    assert opened is not None and opened[1] == np.dtype("M8[D]") and opened[0].columns.id == "id"
+    assert open_column(tmp_path / "n.csv", scratch, rows, "u", id=None, features=(), name="u.npy") is None
+    csv.write_csv(table.drop(["id"]), tmp_path / "rows.csv")
+    assert np.array_equal(open_features(tmp_path / "rows.csv", scratch, rows, x=("a",), name="r.npy").x, X[:, 0])
+    csv.write_csv(table.set_column(2, "b", pa.array(list("abcdefgh"))), tmp_path / "words.csv")
+    with pytest.raises(FormatError, match="words.csv: column 'b' must be numbers, got string"):
+        open_features(tmp_path / "words.csv", scratch, rows, skip=("t",), name="w.npy")

@@ -329,10 +329,22 @@ def test_a_run_begins_again_if_its_input_has_other_marks(tmp_path):
         ):
             assert set(work.done) == stages
             raise KeyboardInterrupt
-        assert len(said) == (marks == [2])
+        assert len(said) == 1 + (marks == [2])  # the last line says how to continue
 
 
 def test_a_work_folder_that_somebody_removes_at_the_end_is_no_error(tmp_path):
     with working(tmp_path / "w", {}, resume=False) as work:
         shutil.rmtree(tmp_path / "w")
     assert not work.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "resume", "told"),
+    [(SystemExit, False, 1), (KeyboardInterrupt, True, 1), (KeyboardInterrupt, False, 0), (ValueError, False, 0)],
+)
+def test_an_interrupted_run_says_how_it_is_continued(tmp_path, error, resume, told):
+    lines: list[str] = []
+    with pytest.raises(error), working(tmp_path / "w", {}, resume=resume, say=lines.append):
+        raise error
+    assert len(lines) == told == int((tmp_path / "w").exists())
+    assert all("the same command with --resume (resume=True) continues the run" in line for line in lines)

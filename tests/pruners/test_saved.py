@@ -504,3 +504,11 @@ def test_files_of_the_first_format_are_loaded(tmp_path, kind, was_fitted):
 def test_what_is_wrong_in_an_old_file_is_named(tmp_path, changes, says):
     with pytest.raises(FormatError, match=says):
         lsprune.load(write_old(tmp_path / "old.npz", old_options(**changes)))
+
+
+def test_a_file_of_a_graph_is_no_saved_pruner(tmp_path):
+    np.savez(tmp_path / "g.npz", edge_index=np.zeros((2, 3), int), x=np.eye(3))
+    with pytest.raises(
+        FormatError, match=r"g.npz is not a saved pruner: it holds the arrays edge_index, x; `lsprune fit`"
+    ):
+        lsprune.load(tmp_path / "g.npz")

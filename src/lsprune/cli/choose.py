@@ -11,7 +11,7 @@ import typer
 from lsprune.cli.console import Json, baseline_note, errors, framed, show, tell, trials_bar
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import parse_seconds
-from lsprune.cli.user_graph_options import GraphFile, SplitOptions, UserGraphOptions, parse_shares
+from lsprune.cli.user_graph_options import GraphFile, SplitOptions, UserGraphOptions, parse_shares, prune_words
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def choose_command(
             check_plot(plot)
         wanted = parse_shares(shares) if shares else None
         goal = "lossless" if goal is None and keep is None and wanted is None else goal
-        user_graph = read_user_graph(description.files(graph, splits))
+        files = description.files(graph, splits)
+        user_graph = read_user_graph(files)
         train, val = (None, None) if user_graph.masks is None else user_graph.masks[:2]
         seconds = parse_seconds(budget) if budget else SECONDS
         with trials_bar(seconds) as progress:
@@ -88,11 +89,15 @@ def choose_command(
             return
         if found.tried:
             show(None, False, lambda: choice_table(graph.name, found))
-        for line in _lines(found, graph, save, plot):
+        for line in _lines(found, plot):
             tell(line)
+        if save is not None:
+            if files.features not in (None, "x") and files.node_file is None:
+                tell(f"Before it is used, save the array {files.features} of {graph} as {files.features}.npy.")
+            tell(f"Saved. Prune with it: {prune_words(files, user_graph, save)}")
 
 
-def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> Iterator[str]:
+def _lines(found: Choice, plot: Path | None) -> Iterator[str]:
     """Yield the lines below the table: the reason for the choice, and the next step."""
     if found.tried:
         from lsprune.chooser.metrics import metric_of
@@ -106,9 +111,6 @@ def _lines(found: Choice, graph: Path, save: Path | None, plot: Path | None) -> 
         yield "Time ran out before all candidates were tried: raise --budget, or continue with --resume FILE."
     if plot is not None:
         yield f"Plot: {plot}" if found.tried else "No plot: nothing was judged."
-    if save is not None:
-        suffix = graph.suffix or ".npz"
-        yield f"Saved. Prune with it: lsprune prune {graph} pruned{suffix} --fitted {save}"
 
 
 def choice_table(name: str, found: Choice) -> Table:

@@ -94,7 +94,9 @@ def compare_command(
         from lsprune.lab.studies.compare import ranking, read_comparison, rows, user_graph_study
         from lsprune.lab.studies.result_files import Results
         from lsprune.lab.studies.run_study import run_study, status
+        from lsprune.lab.training.environment import checked_device
 
+        checked_device(device)
         seconds = None if budget is None else parse_seconds(budget)
         parsed_shares, can_write_page = parse_shares(shares), _check_report(report)
         files = description.files(graph, splits)

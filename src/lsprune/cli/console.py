@@ -310,7 +310,7 @@ def kept_table(name: str, report: Report) -> Table:
 def add_kept_rows(table: Table, report: Report) -> None:
     """Add the rows of how many edges there were and how many are kept."""
     table.add_row("edges before", f"{report['edges']:,}")
-    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})")
+    table.add_row("edges kept", f"{report['kept']:,} ({report['share']:.2%})" if report["edges"] else "0")
     if report["uncounted_self_loops"]:
         table.add_row("of these, self-loops outside the budget", f"{report['uncounted_self_loops']:,}")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lsprune.cli.console import Json, Report, errors, show, steps
-from lsprune.cli.edge_file_options import EdgeFileOptions
+from lsprune.cli.edge_file_options import EdgeFileOptions, refuse_unused_labels
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.errors import OptionError
@@ -39,7 +39,8 @@ def fit_command(
     Example: lsprune fit e.parquet auto.npz --features n.parquet --label topic --train-mask split --preset auto --k 8
     """
     with errors():
-        from lsprune.files import check_output, read_edges
+        from lsprune.adapters.tables.text_id_files import read_graph
+        from lsprune.files import check_output
         from lsprune.files.remote import refuse_url
 
         pruner = pruning.make()
@@ -51,8 +52,9 @@ def fit_command(
         check_output(output_file, source_file, *tables)
         with steps(2) as step:
             step(f"reading {source_file.name}")
-            edges = read_edges(source_file, **reading)
+            edges = read_graph(source_file, **reading)
             graph = edges.graph
+            refuse_unused_labels(graph, pruner, files.label)
             step("learning")
             start = time.perf_counter()
             fitted = pruner.fit(graph, threads=threads)

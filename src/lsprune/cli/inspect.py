@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lsprune.cli.console import Json, baseline_note, errors, framed, show, tell, trials_bar
+from lsprune.cli.edge_file_options import Split
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.study import split_methods
-from lsprune.cli.user_graph_options import GraphFile, Shares, UserGraphOptions, command_words, parse_shares
+from lsprune.cli.user_graph_options import (
+    GraphFile,
+    Shares,
+    SplitOptions,
+    UserGraphOptions,
+    command_words,
+    parse_shares,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,6 +49,7 @@ def inspect_command(
         ),
     ] = "",
     shares: Shares = "0.1,0.25,0.5",
+    split: Split = "",
     stability: Annotated[
         bool,
         typer.Option("--stability", help="Also measure whether a slightly changed graph keeps the same edges. Slower."),
@@ -55,6 +64,8 @@ def inspect_command(
     Example: lsprune inspect cora.npz --plot cora.png
 
     Example: lsprune inspect edges.parquet --features nodes.parquet --methods lsp-projection,jaccard --shares 0.3
+
+    Example: lsprune inspect edges.parquet --features nodes.parquet --label topic --split part
     """
     with errors():
         from lsprune.lab.survey import distinct_trials, plan_trials, profile, run_trial, suggest
@@ -65,7 +76,7 @@ def inspect_command(
             from lsprune.lab.survey_plot import check_plot
 
             check_plot(plot)
-        files = description.files(graph)
+        files = description.files(graph, SplitOptions(split=split))
         user_graph = read_user_graph(files)
         plan = plan_trials(user_graph, split_methods(methods), parsed_shares)
         trials: list[Trial] = []

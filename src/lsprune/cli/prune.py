@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lsprune.cli.console import Json, Report, errors, kept_table, show, steps
-from lsprune.cli.edge_file_options import EdgeFileOptions
+from lsprune.cli.edge_file_options import EdgeFileOptions, refuse_unused_labels
 from lsprune.cli.option_groups import with_groups
 from lsprune.cli.pruner_options import PrunerOptions
 from lsprune.cli.stream import StreamOptions, stream, stream_table
@@ -76,17 +76,15 @@ def prune_command(
 
 def _in_memory(source: Path, output: Path, pruner: Pruner, reading: Mapping[str, Any], threads: int | None) -> Report:
     """Read, prune and write; return the report."""
-    from lsprune.adapters.tables.text_id_files import read_text_ids
-    from lsprune.files import EdgeOptions, check_output, read_edges, write_edges
-    from lsprune.files.remote import fetched
+    from lsprune.adapters.tables.text_id_files import read_graph
+    from lsprune.files import check_output, write_edges
 
     check_output(output, source, *(reading[name] for name in ("features", "target_features") if reading[name]))
     with steps(3) as step:
         step(f"reading {source.name}")
-        memory, options = reading["memory"], EdgeOptions(**{k: v for k, v in reading.items() if k != "memory"})
-        with fetched(source, options) as (local, options):  # once, for both readers
-            edges = read_text_ids(local, options, memory=memory) or read_edges(local, options, memory=memory)
+        edges = read_graph(source, **reading)
         edges.check()
+        refuse_unused_labels(edges.graph, pruner, reading["label"])
         step("pruning")
         mask, report = measured(edges.graph, pruner, threads)
         step(f"writing {output.name}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
@@ -145,7 +146,9 @@ class PrunerOptions:
         if preset == RECOMMENDED:
             return self._recommended(options)
         if preset not in PRESETS:
-            raise OptionError(f"preset must be one of {', '.join((RECOMMENDED, *PRESETS))}, got {preset!r}")
+            known = (RECOMMENDED, *PRESETS)
+            hint = did_you_mean(preset, known)
+            raise OptionError(f"preset must be one of {', '.join(known)}, got {preset!r}{hint}")
         others = [name for name in options if name not in ("k", "seed")]
         if self.pruner != "lsp" or others:
             what = others[0] if others else f"pruner {self.pruner}"

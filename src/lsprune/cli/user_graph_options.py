@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lsprune.cli.edge_file_options import EdgeAttr, NodeId, NodeX, Source, Target, VerifyInput, names
+from lsprune.cli.edge_file_options import (
+    EdgeAttr,
+    FloatEdgeAttr,
+    NodeId,
+    NodeX,
+    Source,
+    Split,
+    Target,
+    VerifyInput,
+    names,
+    split_keywords,
+)
 from lsprune.errors import OptionError
 
 if TYPE_CHECKING:
-    from lsprune.lab.user_graph import UserGraphFiles
+    from lsprune.lab.user_graph import UserGraph, UserGraphFiles
 
 GraphFile = Annotated[Path, typer.Argument(metavar="GRAPH", help="Edge list: .npz, .parquet, .csv, .tsv, .txt")]
 Shares = Annotated[
@@ -28,7 +39,8 @@ class UserGraphOptions:
     features: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|NAME", help="Node features: .npy, .npz, .parquet, or an array of GRAPH (default: x)."
+            metavar="FILE|NAME",
+            help="Node features: .npy, .npz, .parquet, .csv, .tsv (.gz, .zst), or an array of GRAPH (default: x).",
         ),
     ] = None
     node_id: NodeId = None
@@ -48,6 +60,7 @@ class UserGraphOptions:
         ),
     ] = None
     edge_attr: EdgeAttr = ""
+    float_edge_attr: FloatEdgeAttr = False
     source: Source = None
     target: Target = None
     memory: Annotated[
@@ -64,7 +77,7 @@ class UserGraphOptions:
         return UserGraphFiles(
             graph=graph, features=self.features, labels=self.labels, label=self.label, source=self.source,
             edge_attr=names(self.edge_attr), target=self.target, id=self.node_id, x=names(self.x), memory=self.memory,
-            verify_input=self.verify_input, task=self.task, **more,
+            verify_input=self.verify_input, task=self.task, float_edge_attr=self.float_edge_attr, **more,
         )  # fmt: skip
 
 
@@ -72,14 +85,7 @@ class UserGraphOptions:
 class SplitOptions:
     """How nodes are split."""
 
-    split: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES",
-            help="Names of three masks, or of one column with the values train, val and test (default: train_mask, "
-            "val_mask, test_mask). If the masks hold several splits (shape [N, splits]), the number of one, from 0.",
-        ),
-    ] = ""
+    split: Split = ""
     split_seed: Annotated[
         int | None,
         typer.Option(min=0, help="Seed of a random 60/20/20 split, used instead of masks (default without masks: 0)."),
@@ -87,22 +93,51 @@ class SplitOptions:
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords of `UserGraphFiles`."""
-        text = self.split.strip()
-        number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-        split = names(text) if number is None else ()
-        return {"split": split, "split_number": number, "split_seed": self.split_seed}
+        return {**split_keywords(self.split), "split_seed": self.split_seed}
 
 
 def command_words(files: UserGraphFiles) -> str:
-    """Return the graph and its options as words of a command line."""
-    words = [str(files.graph)]
-    for name in ("features", "id", "labels", "label", "task", "source", "target", "memory"):
-        value = getattr(files, name)
-        words += [] if value is None else [f"--{name}", str(value)]
+    """Return the graph and its options as words of a command line of `inspect`, `choose` or `compare`."""
+    words = [str(files.graph), *_option_words(files, "features", "id", "labels", "label", "task")]
+    split = ",".join(files.split) if files.split_number is None else str(files.split_number)
+    words += ["--split", split] if split else []
     words += ["--x", ",".join(files.x)] if files.x else []
+    return shlex.join([*words, *_edge_words(files)])
+
+
+def prune_words(files: UserGraphFiles, user_graph: UserGraph, fitted: Path) -> str:
+    """Return the words of `lsprune prune` that prune the same graph with a fitted pruner."""
+    from lsprune.files import suffix_of
+
+    words = ["lsprune", "prune", str(files.graph), f"pruned{suffix_of(files.graph)}"]
+    if files.node_file is not None:
+        words += _option_words(files, "features", "id")
+    elif files.features not in (None, "x"):  # `prune` takes an array of the graph by this name alone
+        words += ["--features", f"{files.features}.npy"]
+    if user_graph.no_features:
+        words += _feature_words(files, user_graph)
+    return shlex.join([*words, *_edge_words(files), "--fitted", str(fitted)])
+
+
+def _feature_words(files: UserGraphFiles, user_graph: UserGraph) -> list[str]:
+    """Return the words that tell the features of a node file from its other columns: what these are, or --x."""
+    split = files.split if files.split_number is None else ()
+    if files.label is not None and {*user_graph.no_features} == {files.label, *split} and not files.x:
+        return ["--label", files.label, *(["--split", ",".join(split)] if split else [])]
+    return ["--x", ",".join(user_graph.features)]
+
+
+def _option_words(files: UserGraphFiles, *names: str) -> list[str]:
+    values = {name: getattr(files, name) for name in names}
+    return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
+
+
+def _edge_words(files: UserGraphFiles) -> list[str]:
+    """Return the words about edges and about reading, which all commands share."""
+    words = _option_words(files, "source", "target", "memory")
     words += ["--edge-attr", ",".join(files.edge_attr)] if files.edge_attr else []
-    words += ["--verify-input"] if files.verify_input else []
-    return shlex.join(words)
+    words += ["--float-edge-attr"] if files.float_edge_attr else []
+    return [*words, *(["--verify-input"] if files.verify_input else [])]
 
 
 def parse_shares(text: str) -> list[float]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lsprune.errors import FormatError
+from lsprune.checks import did_you_mean
+from lsprune.errors import FormatError, LspruneError
 from lsprune.graph import Array
 
 END_NAMES = (("source", "target"), ("src", "dst"), ("s", "t"), ("from", "to"))
@@ -34,7 +35,15 @@ def choose_ends(columns: Sequence[str], source: str | None, target: str | None, 
         if pair[0] in columns and pair[1] in columns:
             return pair
     wanted = " or ".join(f"{first}, {second}" for first, second in pairs)
-    raise FormatError(f"{path}: no columns {wanted} for the ends of an edge; it has {listed(columns)}")
+    missing = next((name for name in (source, target) if name is not None and name not in columns), None)
+    hint = did_you_mean(missing, columns)
+    raise FormatError(f"{path}: no columns {wanted} for the ends of an edge; it has {listed(columns)}{hint}")
+
+
+def refuse_same_ends(source: object, target: object, error: type[LspruneError]) -> None:
+    """Raise `error` if both ends of an edge are the same column."""
+    if source is not None and source == target:
+        raise error(f"source and target must be two columns, got {source!r} for both: every edge would be a self-loop")
 
 
 def refuse_repeated(columns: Sequence[str], path: Path) -> None:
@@ -48,7 +57,7 @@ def need(columns: Sequence[str], names: Sequence[str], path: Path | str) -> None
     """Raise FormatError if one of the names is not among the columns."""
     for name in names:
         if name not in columns:
-            raise FormatError(f"{path}: no column {name!r}; it has {listed(columns)}")
+            raise FormatError(f"{path}: no column {name!r}; it has {listed(columns)}{did_you_mean(name, columns)}")
 
 
 def stack(parts: Sequence[Array]) -> Array | None:

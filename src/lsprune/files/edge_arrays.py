@@ -191,7 +191,13 @@ def ends_of(arrays: Mapping[str, Array], source: str | None, target: str | None,
         return ("edge_index",)
     if source is None and "indptr" in arrays and "indices" in arrays:
         return ("indptr", "indices")
-    return choose_ends(list(arrays), source, target, path)
+    try:
+        return choose_ends(list(arrays), source, target, path)
+    except FormatError as error:
+        if source is not None:
+            raise
+        names = str(error).removeprefix(f"{path}: no columns ")
+        raise FormatError(f"{path}: no array edge_index of shape [2, E], and no arrays {names}") from None
 
 
 def rows_of(arrays: Mapping[str, Array], path: Path) -> Literal["source", "target"]:

@@ -190,7 +190,10 @@ class EdgeFiles(ABC):
             for end, array in enumerate(pair):
                 if self.limit(end) is None:
                     far = max(far, _farthest(array, self.labels[end], piece))
-            yield Batch(piece.first, pair[0], pair[1], piece.edge_attr, piece.columns)
+            attr = piece.edge_attr
+            if attr is not None and self.attr_dtype is not None and self.attr_dtype.kind == "f":
+                attr = attr.astype(self.attr_dtype, copy=False)  # whole numbers may be quantities
+            yield Batch(piece.first, pair[0], pair[1], attr, piece.columns)
         if is_far(far[0], self.edges or 0):
             raise far_error(far[0], self.edges or 0, far[1])
 

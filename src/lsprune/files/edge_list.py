@@ -37,11 +37,12 @@ from lsprune.files.folders import list_files, refuse_copies
 from lsprune.files.manifest import manifest_of
 from lsprune.files.memory_budget import MemoryBudget
 from lsprune.files.named_columns import with_named_columns
+from lsprune.files.node_columns import read_columns
 from lsprune.files.node_kinds import check_two_kinds
-from lsprune.files.node_labels import with_labels
+from lsprune.files.node_labels import check_names, from_table, with_labels
 from lsprune.files.remote import Place, fetched, refuse_url, uploaded, url_of
 from lsprune.files.seals import VerifiedInput, check_inputs
-from lsprune.files.suffixes import suffix_of
+from lsprune.files.suffixes import input_suffix, suffix_of
 from lsprune.graph import Array
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def read_edges(
         options: which columns hold what, and which tables describe the nodes.
         memory: bytes that the content of the files may take, such as "2GB"; default what is available. A file that
             declares more is refused before it is read. A `MemoryBudget` is shared with other files.
-        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
-            `train_mask`, `columns`, `verify_input`.
+        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `float_edge_attr`, `features`, `id`, `x`,
+            `num_nodes`, `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `label`,
+            `train_mask`, `split`, `split_number`, `columns`, `verify_input`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -93,6 +94,10 @@ def _read(path: Path, options: EdgeOptions, budget: MemoryBudget) -> FileGraph:
     edges = _load(path, options, budget)
     targets = {name: getattr(options, name) for name in ("target_features", "target_id", "target_x")}
     two_kinds = check_two_kinds(options.bipartite, isinstance(edges.num_nodes, tuple), **targets)
+    arrays = getattr(edges.content, "arrays", {})  # only a .npz holds more than edges
+    own = options.tables[0]
+    columns = read_columns(own.path, budget) if own is not None and options.label_names else {}
+    check_names(options, (*arrays, *columns), path if own is None else own.path)
     from lsprune.files.node_features import read as read_features
 
     skip = (*options.label_names, *options.columns)
@@ -104,8 +109,7 @@ def _read(path: Path, options: EdgeOptions, budget: MemoryBudget) -> FileGraph:
     if options.num_nodes is None:  # a few bytes of a file may claim any number of nodes
         count = graph.num_sources + (graph.num_targets if graph.bipartite else 0)
         budget.take(count * _NODE_BYTES, f"{path}: a graph of {count:,} nodes")
-    arrays = getattr(edges.content, "arrays", {})  # only a .npz holds more than edges
-    graph = with_labels(graph, options, arrays, path, budget)
+    graph = with_labels(graph, options, arrays, lambda name: from_table(own, name, columns))
     graph = with_named_columns(graph, options, edges.content, path, budget)
     return FileGraph(graph, edges.content, options.inputs(path), verified)
 
@@ -146,6 +150,8 @@ def open_edges(path: PathLike, options: EdgeOptions | None = None, **keywords: U
         files = tables
     check_two_kinds(options.bipartite, files.limits is not None)
     files.prepare()
+    if options.float_edge_attr and files.attr_dtype is not None and files.attr_dtype.kind != "f":
+        files.attr_dtype = np.dtype(np.float64)
     return files
 
 
@@ -180,7 +186,7 @@ def check_output(path: PathLike, *inputs: PathLike) -> None:
 
 
 def _load(path: Path, options: EdgeOptions, memory: MemoryBudget) -> LoadedEdges:
-    suffix = suffix_of(path)
+    suffix = input_suffix(path)
     if suffix == ".npz":
         from lsprune.files.arrays import load_npz
 

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
 
-from lsprune.checks import counts_of
+import numpy as np
+
+from lsprune.checks import Array, check_flag, counts_of
 from lsprune.errors import OptionError
+from lsprune.files.columns import refuse_same_ends
 
 PathLike = str | os.PathLike[str]
 NumNodes = int | tuple[int | None, int | None] | None  # a pair: of sources and of targets, where they are two kinds
@@ -21,6 +24,7 @@ class EdgeKeywords(TypedDict, total=False):
     source: str | None
     target: str | None
     edge_attr: Sequence[str]
+    float_edge_attr: bool
     features: PathLike | None
     id: str | None
     x: Sequence[str]
@@ -33,6 +37,8 @@ class EdgeKeywords(TypedDict, total=False):
     target_x: Sequence[str]
     label: str | None
     train_mask: str | None
+    split: Sequence[str]
+    split_number: int | None
     columns: Sequence[str]
     verify_input: bool
 
@@ -54,8 +60,11 @@ class EdgeOptions:
         source, target: names of the two columns (or arrays); default `source`/`target`, `src`/`dst`, `s`/`t`,
             `from`/`to`, or the first two columns of a text file without a header.
         edge_attr: names of the columns (or arrays) that describe an edge.
-        features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`. Row
-            i is node i, unless the table has a column of ids: its rows are then joined by it.
+        float_edge_attr: read whole numbers in them as floats: as quantities, such as times or counts. Otherwise one
+            column of whole numbers is a category.
+        features: node attributes: `.npy` (memory-mapped), `.npz` (one array, or scipy.sparse.save_npz), `.parquet`, or
+            text (`.csv`, `.tsv`, also `.gz` and `.zst`) whose first line names the columns. Row i is node i, unless the
+            table has a column of ids: its rows are then joined by it.
         id: the column (or array) of ids in `features`; default `id` (or `node_id`, `node`) where there is one.
         x: columns of features; default `x` if it holds lists, else all columns but ids.
         num_nodes: number of nodes; default from the features, else the largest id + 1. A pair for two kinds of nodes.
@@ -69,6 +78,9 @@ class EdgeOptions:
         label, train_mask: names of the node labels and of the mask of training nodes, for `weights="labels"`: arrays
             of the `.npz` with the edges (default `y` and `train_mask`), or columns of `features`, which are then no
             features. A mask may also be a column of strings, where "train" is a training node.
+        split: instead of `train_mask`, names as those of a split: three masks, of which the first is that of training
+            nodes, or one column of strings. None of them are features.
+        split_number: of a mask with several splits (`[N, splits]`), the one to use.
         columns: names of columns of edges or nodes that a pruner asks for by name (`Timed(time="t")`,
             `TopWeight(column="t")`); those of nodes are then no features. `open_edges` gives those of edges in batches.
         verify_input: refuse files that are not as `lsprune.files.seal` sealed them, or have no seal. Otherwise the size
@@ -81,6 +93,7 @@ class EdgeOptions:
     source: str | None = None
     target: str | None = None
     edge_attr: Sequence[str] = ()
+    float_edge_attr: bool = False
     features: PathLike | None = None
     id: str | None = None
     x: Sequence[str] = ()
@@ -93,11 +106,13 @@ class EdgeOptions:
     target_x: Sequence[str] = ()
     label: str | None = None
     train_mask: str | None = None
+    split: Sequence[str] = ()
+    split_number: int | None = None
     columns: Sequence[str] = ()
     verify_input: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x", "columns"):
+        for name in ("edge_attr", "x", "edge_arrays", "node_arrays", "target_x", "split", "columns"):
             object.__setattr__(self, name, tuple(getattr(self, name) or ()))
         for name in ("features", "target_features"):
             path = getattr(self, name)
@@ -105,9 +120,17 @@ class EdgeOptions:
         object.__setattr__(self, "num_nodes", counts_of(self.num_nodes, "num_nodes", OptionError))
         if (self.source is None) != (self.target is None):
             raise OptionError("source and target must be named together, got only one of them")
+        refuse_same_ends(self.source, self.target, OptionError)
         for name in self.edge_arrays:
             if name in self.node_arrays:
                 raise OptionError(f"edge_arrays and node_arrays must have no name in common, got {name!r} in both")
+        check_flag("float_edge_attr", self.float_edge_attr)
+        check_split(self.split)
+        if self.split and self.train_mask is not None:
+            raise OptionError(
+                f"train_mask (--train-mask) must not be given with split (--split), got {self.train_mask} and "
+                f"{', '.join(self.split)}"
+            )
         refuse_columns(self.id, self.x, "features", self.features)
         refuse_columns(self.target_id, self.target_x, "target_features", self.target_features)
 
@@ -137,8 +160,19 @@ class EdgeOptions:
 
     @property
     def label_names(self) -> tuple[str, ...]:
-        """The names of labels and mask that the caller gave."""
-        return tuple(name for name in (self.label, self.train_mask) if name is not None)
+        """The names of labels and masks that the caller gave."""
+        return tuple(name for name in (self.label, self.train_mask, *self.split) if name is not None)
+
+    @property
+    def training(self) -> str | None:
+        """The name of the mask of training nodes that the caller gave."""
+        return next(iter(self.split), self.train_mask)
+
+    def quantities(self, edge_attr: Array | None) -> Array | None:
+        """Return attributes of edges as floats if the caller says that they are quantities."""
+        if edge_attr is None or not self.float_edge_attr or edge_attr.dtype.kind == "f":
+            return edge_attr
+        return edge_attr.astype(np.float64)
 
     def refuse_arrays(self, path: Path) -> None:
         """Raise OptionError for names of arrays if the file is a table."""
@@ -148,6 +182,12 @@ class EdgeOptions:
                     f"{option} (--{option.replace('_', '-')}) must be names of arrays in a .npz, got "
                     f"{', '.join(names)} for {path}: every column of a table belongs to its edges"
                 )
+
+
+def check_split(names: Sequence[str]) -> None:
+    """Raise OptionError unless there are no names, or those of one column or three masks."""
+    if len(names) not in (0, 1, 3):
+        raise OptionError(f"split must name three masks or one column, got {len(names)} names: {', '.join(names)}")
 
 
 def refuse_columns(id: str | None, x: Sequence[str], option: str, table: PathLike | None = None) -> None:

@@ -43,6 +43,7 @@ class FileGraph:
 
 def build_graph(edges: LoadedEdges, tables: Tables, options: EdgeOptions, path: Path, *, two_kinds: bool) -> Graph:
     """Return the graph of the edges in `path` with the attributes in `tables`; errors name the file."""
+    edges = replace(edges, edge_attr=options.quantities(edges.edge_attr))
     with _naming(path):
         if two_kinds:
             return _two_kinds(edges, tables, options, path)

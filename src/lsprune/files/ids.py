@@ -10,7 +10,7 @@ from lsprune.errors import FormatError, GraphError
 from lsprune.files.columns import Place, row
 from lsprune.graph import Array
 
-MAP_IDS = "; --stream --map-ids (map_ids of prune_stream) numbers such ids 0..N-1"
+MAP_IDS = "; prune --stream --map-ids (map_ids of prune_stream) numbers such ids 0..N-1"
 _MAX_NODES = 1 << 63  # ids are int64
 
 
@@ -43,6 +43,6 @@ def check_id_type(array: Array, name: str, path: Path) -> None:
 def far_error(largest: int, edges: int, where: str) -> FormatError:
     """Return the error for an id that is far beyond the number of edges; `where` names file, column and row."""
     return FormatError(
-        f"{where}: id {largest} is far beyond the {edges} edges; number the nodes 0..N-1 (--stream --map-ids, or "
-        "map_ids of prune_stream, does that), or give num_nodes if it is meant"
+        f"{where}: id {largest} is far beyond the {edges} edges; number the nodes 0..N-1 (prune --stream "
+        "--map-ids, or map_ids of prune_stream, does that), or give num_nodes if it is meant"
     )

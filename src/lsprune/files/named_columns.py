@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import numbers_or_dates
 from lsprune.files.columns import listed
 from lsprune.files.edge_files import Content
 from lsprune.files.edge_options import EdgeOptions, TableOptions
 from lsprune.files.memory_budget import MemoryBudget
-from lsprune.files.node_labels import read_columns
+from lsprune.files.node_columns import read_columns
 from lsprune.files.node_table import id_column, place_rows
 from lsprune.graph import Array, Graph
 
@@ -38,8 +39,9 @@ def with_named_columns(graph: Graph, options: EdgeOptions, content: Content, pat
         elif name in arrays and name not in edge_columns and arrays[name].shape == (graph.num_nodes,):
             node_columns[name] = arrays[name]
         elif name not in edge_columns:
+            there = content.column_names
             raise FormatError(
-                f"{path}: no column {name!r} of the edges or nodes; it has {listed(content.column_names)}"
+                f"{path}: no column {name!r} of the edges or nodes; it has {listed(there)}{did_you_mean(name, there)}"
             )
     return graph.with_columns(edge_columns, node_columns, tuple(content.column_names))
 

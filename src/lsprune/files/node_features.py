@@ -1,4 +1,4 @@
-"""Node attributes from a file: `.npy`, `.npz` or `.parquet`."""
+"""Node attributes from a file: `.npy`, `.npz`, `.parquet`, `.csv` or `.tsv`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 from lsprune.errors import FormatError, OptionError
 from lsprune.files.columns import need, stack
 from lsprune.files.memory_budget import MemoryBudget
+from lsprune.files.node_columns import node_suffix, read_columns
 from lsprune.files.node_table import (
     CHOOSE,
+    NO_FEATURE,
+    WHOLE_IDS,
     NodeColumns,
     NodeRows,
     id_column,
@@ -21,8 +24,6 @@ from lsprune.files.node_table import (
 from lsprune.files.npy import read_npy, read_npz
 from lsprune.files.sparse_matrix import is_matrix, to_matrix
 from lsprune.graph import Array
-
-SUFFIXES = (".npy", ".npz", ".parquet")
 
 
 def read(
@@ -40,13 +41,11 @@ def read(
         skip: names of columns that are no features unless `x` names them, such as labels.
     """
     memory = memory or MemoryBudget.of()
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
+    suffix = node_suffix(path)
     if suffix == ".npy":
         refuse_names(path, id, x)
         return NodeRows(checked(read_npy(path), path))
-    return (_from_npz if suffix == ".npz" else _from_parquet)(path, id, x, memory, skip)
+    return (_from_npz if suffix == ".npz" else _from_table)(path, id, x, memory, skip)
 
 
 def refuse_names(path: Path, id: str | None, x: Sequence[str]) -> None:
@@ -95,18 +94,31 @@ def _from_npz(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget
     return _placed(feature_arrays(arrays, columns, path), arrays.get(columns.id or ""), columns, path)
 
 
-def _from_parquet(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget, skip: Sequence[str]) -> NodeRows:
-    from lsprune.files.arrow_columns import integers, is_list, numbers
-    from lsprune.files.parquet import read_parquet
+def _from_table(path: Path, id: str | None, x: Sequence[str], memory: MemoryBudget, skip: Sequence[str]) -> NodeRows:
+    from lsprune.files.arrow_columns import integers
 
-    table = read_parquet(path, memory)
-    kinds = {field.name: is_list(field.type) for field in table.schema if field.name in x or field.name not in skip}
-    columns = node_columns(kinds, id, x, path)
-    hint = "" if x else CHOOSE
-    features = [numbers(table[name], name, path, hint=hint) for name in columns.features]
-    return _placed(
-        features, None if columns.id is None else integers(table[columns.id], columns.id, path), columns, path
-    )
+    table = read_columns(path, memory)
+    columns = table_columns(table, id, x, skip, path)
+    features = table_features(table, columns, x, path)
+    ids = None if columns.id is None else integers(table[columns.id], columns.id, path, hint=WHOLE_IDS)
+    return _placed(features, ids, columns, path)
+
+
+def table_columns(
+    table: Mapping[str, Any], id: str | None, x: Sequence[str], skip: Sequence[str], path: Path
+) -> NodeColumns:
+    """Return what is what in a table of Arrow columns; those in `skip` are no features unless `x` names them."""
+    from lsprune.files.arrow_columns import is_list
+
+    kinds = {name: is_list(column.type) for name, column in table.items() if name in x or name not in skip}
+    return node_columns(kinds, id, x, path)
+
+
+def table_features(table: Mapping[str, Any], columns: NodeColumns, x: Sequence[str], path: Path) -> list[Array]:
+    """Return the columns of features as numbers, in their order."""
+    from lsprune.files.arrow_columns import numbers
+
+    return [numbers(table[name], name, path, hint="" if x else NO_FEATURE) for name in columns.features]
 
 
 def _placed(features: list[Array], ids: Array | None, columns: NodeColumns, path: Path) -> NodeRows:

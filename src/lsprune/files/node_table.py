@@ -25,6 +25,8 @@ from lsprune.graph_arrays import is_far
 ID_NAMES = ("id", "node_id", "node")
 _SUSPECT = re.compile(r"[_\-. ]id$|[a-z]I[dD]$", re.ASCII)  # user_id, itemId
 CHOOSE = "; --x (x in Python) names the columns of features"
+WHOLE_IDS = "; the ids of edges are whole numbers"
+NO_FEATURE = "; --label or --split names it if it is no feature, --x (x in Python) names the features"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def check_far(largest: int, rows: int, name: str, path: Path) -> None:
     if is_far(largest, rows):
         raise FormatError(
             f"{path}: column {name!r}: id {largest} is far beyond the {rows} rows; number the nodes 0..N-1 in edges "
-            "and nodes (--stream --map-ids, or map_ids in Python, does that)"
+            "and nodes (prune --stream --map-ids, or map_ids in Python, does that)"
         )
 
 

@@ -154,6 +154,12 @@ def read_npz(path: Path, memory: MemoryBudget | None = None) -> dict[str, Array]
         return {name: _member(archive, info, f"{path}: {name}") for name, info in members.items()}
 
 
+def array_names(path: Path) -> tuple[str, ...]:
+    """Return the names of the arrays in a `.npz` file."""
+    with path.open("rb") as handle, reading_npz(path), zipfile.ZipFile(handle) as archive:
+        return tuple(members_of(archive, os.fstat(handle.fileno()).st_size, path))
+
+
 @contextmanager
 def reading_npz(path: Path) -> Iterator[None]:
     """Turn the many errors of a damaged archive into FormatError."""

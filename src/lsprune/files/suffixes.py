@@ -25,6 +25,13 @@ def suffix_of(path: Path) -> str:
     raise FormatError(f"{path}: the suffix must be one of {', '.join(SUFFIXES)}")
 
 
+def input_suffix(path: Path) -> str:
+    """Return the suffix of a file that is read into memory; FormatError for a folder."""
+    if path.is_dir():
+        raise FormatError(f"{path} is a folder: folders are read by `lsprune prune --stream` (prune_stream)")
+    return suffix_of(path)
+
+
 def uncompressed(name: str) -> str:
     """Return a file name or suffix without the suffix of its compression."""
     return name.removesuffix(".gz").removesuffix(".zst")

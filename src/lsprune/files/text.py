@@ -124,7 +124,7 @@ class TextFiles(EdgeFiles):
             for lines in self._lines(file, self._block_bytes(rows)):
                 named = {name: self._named_types[name] for name in columns}
                 piece, _ = _piece(lines, first, ends, self._types if attributes else {}, named)
-                yield replace(piece, source=_trimmed(piece.source), target=_trimmed(piece.target)) if spelled else piece
+                yield replace(piece, source=trimmed(piece.source), target=trimmed(piece.target)) if spelled else piece
                 first += len(lines)
 
     def load_table(self, memory: MemoryBudget) -> tuple[Content, Any]:
@@ -207,7 +207,7 @@ class TextFiles(EdgeFiles):
                     column = _column(lines.body(), lines.layout, name)
                     numbers_or_dates(column, name, path, lines.place)
                     kinds[name].add(column.type)
-        return {name: _common_type(found, name, self.inputs[0]) for name, found in kinds.items()}
+        return {name: common_type(found, name, self.inputs[0]) for name, found in kinds.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,7 +263,7 @@ class TextContent:
         except pa.ArrowInvalid:  # a type guessed from the first lines does not hold further on
             table = parse_lines(body, self.layout, dict.fromkeys(types, pa.string()) | ends)
         for name in self.layout.ends if self.spelled else ():
-            table = table.set_column(table.column_names.index(name), name, _trimmed(table[name]))
+            table = table.set_column(table.column_names.index(name), name, trimmed(table[name]))
         return table
 
 
@@ -319,7 +319,7 @@ def _column(body: bytes, layout: Layout, name: str) -> Any:
     """Return a column of numbers or dates of the lines in `body`, in the first type that all of them fit."""
     import pyarrow as pa
 
-    for kind in (None, *_wider_types()):  # as Arrow guesses from the first lines; that may not hold further on
+    for kind in (None, *wider_types()):  # as Arrow guesses from the first lines; that may not hold further on
         try:
             return parse_lines(body, layout, {name: kind})[name]
         except pa.ArrowInvalid:
@@ -327,14 +327,14 @@ def _column(body: bytes, layout: Layout, name: str) -> Any:
     raise FormatError(f"{layout.path}: column {name!r} must hold numbers or dates in all lines")
 
 
-def _wider_types() -> list[Any]:
+def wider_types() -> list[Any]:
     """Return the types that hold decimals, dates with times of day, fractions of seconds, and the same with a zone."""
     import pyarrow as pa
 
     return [pa.float64(), *(pa.timestamp(unit, zone) for zone in (None, "UTC") for unit in ("s", "ns"))]
 
 
-def _common_type(kinds: set[Any], name: str, path: Path) -> Any:
+def common_type(kinds: set[Any], name: str, path: Path) -> Any:
     """Return the type that holds the values of all blocks, each of which has one of these types."""
     import pyarrow as pa
 
@@ -384,12 +384,13 @@ def _refuse_mixed(dtypes: set[str], name: str, path: Path) -> None:
         raise FormatError(f"{path}: column {name!r} has both numbers and true or false")
 
 
-def _trimmed(column: Any) -> Any:
+def trimmed(column: Any) -> Any:
+    """Return a column of texts without spaces around them; an empty one is a missing value."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    trimmed = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    short = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.equal(short, ""), pa.scalar(None, pa.string()), short)
 
 
 def _check_plain(table: pa.Table) -> None:

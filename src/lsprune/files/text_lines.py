@@ -18,7 +18,7 @@ import numpy as np
 
 from lsprune.errors import FormatError
 from lsprune.files.arrow_columns import first_line
-from lsprune.files.columns import choose_ends
+from lsprune.files.columns import choose_ends, refuse_repeated
 from lsprune.files.compression import unpacked
 from lsprune.files.memory_budget import MemoryBudget, show_size
 from lsprune.files.suffixes import uncompressed
@@ -45,7 +45,7 @@ class Layout:
     header: bytes  # that line, when it names the columns
     separator: str  # "" = white space
     columns: tuple[str, ...]
-    ends: tuple[str, str]
+    ends: tuple[str, str]  # empty names in a table of nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,19 @@ def first_edge(path: Path, size: int) -> tuple[bytes, int]:
     return b"", length
 
 
+def table_layout(first: bytes, path: Path) -> Layout:
+    """Return the layout of a table of nodes, whose first line that is neither blank nor a comment names the columns."""
+    suffix, separator, fields = _first_fields(first, path)
+    if _header(fields) is None:
+        got = ", ".join(fields[:3])[:40]
+        raise FormatError(f"{path}: the first line must name the columns of the nodes, such as id,age, got {got!r}")
+    refuse_repeated(fields, path)
+    return Layout(path, suffix, first, separator, tuple(fields), ("", ""))
+
+
 def layout_of(first: bytes, path: Path, source: str | None, target: str | None) -> Layout:
     """Return the layout of a file whose first line that is neither blank nor a comment is `first` (b"": none)."""
-    suffix = _text_suffix(path)
-    separator = SEPARATORS.get(suffix, "," if b"," in first else "")
-    fields = _fields(first, separator, path)
+    suffix, separator, fields = _first_fields(first, path)
     names = _header(fields)
     columns = names or ("source", "target", *(f"column_{i}" for i in range(2, len(fields))))
     if fields and len(fields) < 2:
@@ -244,6 +252,13 @@ def wrong_line(lines: Lines) -> str | None:
             if fields != count:
                 return f"{lines.place(i)}: {fields} fields where {count} are expected"
     return None
+
+
+def _first_fields(first: bytes, path: Path) -> tuple[str, str, list[str]]:
+    """Return the suffix without a compression, the separator ("": white space) and the fields of a line."""
+    suffix = _text_suffix(path)
+    separator = SEPARATORS.get(suffix, "," if b"," in first else "")
+    return suffix, separator, _fields(first, separator, path)
 
 
 def _text_suffix(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError, LabelsWarning, OptionError, warn
 from lsprune.files.arrow_columns import without_missing_integers
 from lsprune.graph import Array
@@ -37,7 +38,7 @@ class NodeLabels:
 def check_task(task: str | None) -> None:
     """Raise OptionError unless it is None or one of `TASKS`."""
     if task is not None and task not in TASKS:
-        raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}")
+        raise OptionError(f"task must be one of {', '.join(TASKS)}, got {task!r}{did_you_mean(task, TASKS)}")
 
 
 def read_labels(column: Any, name: str, nodes: int, path: Path, task: str | None = None) -> NodeLabels:

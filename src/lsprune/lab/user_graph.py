@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lsprune.adapters.tables.text_id_files import NodeIds, find_rows, number_edges, open_text_ids
+from lsprune.checks import did_you_mean
 from lsprune.errors import FormatError, OptionError
-from lsprune.files import read_edges
+from lsprune.files import EdgeOptions, FileGraph, read_edges
 from lsprune.files import suffix_of as edge_suffix
 from lsprune.files.columns import need, stack
+from lsprune.files.edge_options import check_split
 from lsprune.files.memory_budget import MemoryBudget
-from lsprune.files.node_table import id_column, is_id_name, node_columns, row_order
-from lsprune.files.npy import read_npy, read_npz
+from lsprune.files.node_columns import is_table, known_suffix, node_suffix, read_columns
+from lsprune.files.node_table import NO_FEATURE, WHOLE_IDS, id_column, is_id_name, node_columns, row_order
+from lsprune.files.npy import array_names, read_npy
 from lsprune.files.seals import VerifiedInput, check_inputs
 from lsprune.files.sparse_matrix import is_matrix, to_matrix
+from lsprune.files.suffixes import input_suffix
 from lsprune.graph import Array, Graph
 from lsprune.lab.node_labels import CLASSES, check_task, read_labels, to_numpy
 from lsprune.lab.node_splits import MASKS, Masks, chosen_split, masks_of_column, splits_of_masks
 
-NODE_SUFFIXES = (".npy", ".npz", ".parquet")
 DEFAULT_LABEL = "y"
 _DIGEST_OPTIONS = ("features", "label", "split", "split_seed", "edge_attr", "source", "target")
 _NEWER_DIGEST_OPTIONS = (
@@ -44,8 +48,8 @@ class UserGraphFiles:
 
     Args:
         graph: an edge list as `lsprune.files.read_edges` reads it.
-        features: a node file (`.npy`, `.npz`, `.parquet`), or the name of an array in `graph`; default `x` in `graph`.
-            Labels, masks and ids in a node file are not features.
+        features: a node file (`.npy`, `.npz`, `.parquet`, `.csv`, `.tsv`), or the name of an array in `graph`; default
+            `x` in `graph`. Labels, masks and ids in a node file are not features.
         id: column of node ids in node files; default `id`, `node_id` or `node` if there is one.
         x: feature columns in the node file; default `x` if it holds lists, else all columns without another role.
         labels: a file of labels, if they are neither in `graph` nor in the node file.
@@ -55,6 +59,7 @@ class UserGraphFiles:
         split_number: of masks with several splits (`[N, splits]`), only this one; default all, one for each seed.
         split_seed: seed of a random split, instead of masks.
         task: what the labels are, one of `node_labels.TASKS`; default: their type and shape say it.
+        float_edge_attr: read whole numbers in `edge_attr` as floats, as `read_edges` does.
         memory: limit for the files as in `read_edges`; it does not change the name or digest of the graph.
         verify_input: refuse files that are not as `lsprune.files.seal` sealed them, or have no seal.
     """
@@ -70,6 +75,7 @@ class UserGraphFiles:
     split_seed: int | None = None
     task: str | None = None
     edge_attr: tuple[str, ...] = ()
+    float_edge_attr: bool = False
     source: str | None = None
     target: str | None = None
     memory: str | int | None = None
@@ -77,9 +83,7 @@ class UserGraphFiles:
 
     def __post_init__(self) -> None:
         check_task(self.task)
-        if len(self.split) not in (0, 1, 3):
-            names = ", ".join(self.split)
-            raise OptionError(f"split must name three masks or one column, got {len(self.split)} names: {names}")
+        check_split(self.split)
         if self.split and self.split_seed is not None:
             raise OptionError(f"split_seed must not be set with split, got {self.split_seed} and {self.split[0]}")
         if self.split_number is not None and self.split_seed is not None:
@@ -94,8 +98,7 @@ class UserGraphFiles:
     @property
     def node_file(self) -> Path | None:
         """The node file that holds the features; None if they are an array in `graph`."""
-        path = Path(self.features or "")
-        return path if path.suffix.lower() in NODE_SUFFIXES else None
+        return Path(self.features) if self.features and known_suffix(self.features) else None
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -120,6 +123,7 @@ class UserGraphFiles:
         options |= {
             name: value for name in _NEWER_DIGEST_OPTIONS if (value := getattr(self, name)) not in (None, "", ())
         }
+        options |= {"float_edge_attr": True} if self.float_edge_attr else {}
         options |= {"features": None if self.node_file else self.features, "label": self.label or DEFAULT_LABEL}
         digest.update(repr(options).encode())
         return digest.hexdigest()
@@ -133,6 +137,8 @@ class UserGraph:
         y: see `node_labels.NodeLabels`; None without labels. classes: their names. kind: of the labels.
         masks: of the first split, `[N]` bool: train, val, test; None for a random split.
         splits: all splits, one of which is used for each seed.
+        features, no_features: names of the columns of the node file that are features, and of those that are neither
+            features nor ids; empty without a node file.
     """
 
     graph: Graph
@@ -141,6 +147,8 @@ class UserGraph:
     masks: Masks | None
     kind: str = CLASSES
     splits: tuple[Masks, ...] = ()
+    features: tuple[str, ...] = ()
+    no_features: tuple[str, ...] = ()
 
     @property
     def labelled(self) -> Array:
@@ -156,28 +164,33 @@ def read_user_graph(files: UserGraphFiles) -> UserGraph:
     """Return the graph, its labels and its splits, all checked against the number of nodes."""
     verified = check_inputs(files.inputs, sealed=True) if files.verify_input else VerifiedInput()
     memory = MemoryBudget.of(files.memory, "allow more with --memory (memory=)")
-    feature_columns = _read_nodes(files.node_file, "features", files, memory) if files.node_file else {}
-    label_columns = _read_nodes(files.labels, "labels", files, memory) if files.labels else {}
-    label = files.label or _default_label(label_columns, files.labels)
-    x = _features(feature_columns, {label, *files.split, *MASKS}, files.x, files.node_file) if files.node_file else None
-    edges = read_edges(
-        files.graph, source=files.source, target=files.target, edge_attr=files.edge_attr,
-        num_nodes=None if x is None else x.shape[0], memory=memory,
-    )  # fmt: skip
+    tables = [
+        _NodeTable.read(path, option, files, memory)
+        for path, option in ((files.node_file, "features"), (files.labels, "labels"))
+        if path is not None
+    ]
+    label = files.label or _default_label({} if files.labels is None else tables[-1].columns, files.labels)
+    _check_names(files, tables)
+    features = _feature_names(tables[0], {label, *files.split, *MASKS}, files.x) if files.node_file else ()
+    no_features = tuple(name for name in tables[0].columns if name not in features) if files.node_file else ()
+    edges, tables = _read_edges(files, tables, features, memory)
     graph_arrays = dict(getattr(edges.content, "arrays", {}))  # only a .npz holds more than edges
-    array_name = None if files.node_file else files.features
-    graph = _with_x(edges.graph, _column(graph_arrays, array_name, "features", files.graph) if array_name else x)
-    columns = {**graph_arrays, **feature_columns, **label_columns}
+    if files.node_file is not None:
+        x = _features(tables[0], features, files.x)
+    else:
+        x = _column(graph_arrays, files.features, "features", files.graph) if files.features else None
+    graph = _with_x(edges.graph, x)
+    columns = {**graph_arrays, **{name: column for table in tables for name, column in table.columns.items()}}
+    path = files.labels or files.node_file or files.graph
     if files.label is not None:
-        _column(columns, label, "label", files.labels or files.node_file or files.graph)
+        _column(columns, label, "label", path)
     splits = _splits(files, columns, graph.num_nodes)
     masks = splits[0] if splits else None
     verified.check()
     if label not in columns:
-        return UserGraph(graph, None, (), masks, splits=splits)
-    path = files.labels or files.node_file or files.graph
+        return UserGraph(graph, None, (), masks, splits=splits, features=features, no_features=no_features)
     labels = read_labels(columns[label], label, graph.num_nodes, path, files.task)
-    return UserGraph(graph, labels.y, labels.classes, masks, labels.kind, splits)
+    return UserGraph(graph, labels.y, labels.classes, masks, labels.kind, splits, features, no_features)
 
 
 def _default_label(columns: Columns, path: Path | None) -> str:
@@ -204,23 +217,81 @@ def _column(columns: Mapping[str, Any], name: str, option: str, path: Path) -> A
     if name not in columns:
         names = ", ".join(columns) or "which holds no node arrays"
         hint = {"label": "; --labels names another file", "features": ", or a file"}.get(option, "")
-        raise OptionError(f"{option} must be a name in {path} ({names}), got {name!r}{hint}")
+        raise OptionError(
+            f"{option} must be a name in {path} ({names}), got {name!r}{did_you_mean(name, columns) or hint}"
+        )
     return columns[name]
 
 
 # Node files
 
 
-def _read_nodes(path: Path, option: str, files: UserGraphFiles, memory: MemoryBudget) -> Columns:
-    """Return the columns of a node file with row i for node i; those of Parquet as Arrow arrays."""
-    columns = _read_columns(path, option, memory)
-    other_roles = (files.label or DEFAULT_LABEL, *files.split, *files.x, *MASKS)
-    option_id = files.id if not files.id or files.id in columns or not _id_may_be_elsewhere(files, path) else None
-    name = id_column(columns, option_id, other_roles, path)
-    if name is None:
-        return columns
-    order = row_order(_ids(columns.pop(name), name, path), name, path)
-    return {column: _reordered(values, order) for column, values in columns.items()}
+@dataclass(frozen=True, eq=False)
+class _NodeTable:
+    """A node file: its columns without that of ids, those of tables as Arrow arrays, and the ids, if there are any."""
+
+    path: Path
+    columns: Columns
+    id: str | None = None
+    ids: Any = None
+
+    @classmethod
+    def read(cls, path: Path, option: str, files: UserGraphFiles, memory: MemoryBudget) -> _NodeTable:
+        columns = _read_columns(path, option, memory)
+        other_roles = (files.label or DEFAULT_LABEL, *files.split, *files.x, *MASKS)
+        option_id = files.id if not files.id or files.id in columns or not _id_may_be_elsewhere(files, path) else None
+        name = id_column(columns, option_id, other_roles, path)
+        return cls(path, columns) if name is None else cls(path, columns, name, columns.pop(name))
+
+    @property
+    def node_ids(self) -> NodeIds:
+        if self.id is None:
+            names = ", ".join(self.columns)
+            raise FormatError(f"{self.path}: must have a column of ids, as those of edges are text; it has {names}")
+        return NodeIds(self.path, self.id, self.ids)
+
+    def placed(self, rows: Array, count: int) -> _NodeTable:
+        """Return the table with these of its `count` rows, in this order."""
+        columns = {name: _taken(values, rows, count) for name, values in self.columns.items()}
+        return _NodeTable(self.path, columns)
+
+    def ordered(self) -> _NodeTable:
+        """Return the table with row i for node i, by its ids if it has any."""
+        if self.id is None:
+            return self
+        return self.placed(row_order(_ids(self.ids, self.id, self.path), self.id, self.path), len(self.ids))
+
+
+def _check_names(files: UserGraphFiles, tables: Sequence[_NodeTable]) -> None:
+    """Raise OptionError if labels or a split are not there, before anything is taken for a feature in their place."""
+    names = dict.fromkeys(name for table in tables for name in table.columns)
+    names |= dict.fromkeys(array_names(files.graph) if input_suffix(files.graph) == ".npz" else ())
+    path = files.labels or files.node_file or files.graph
+    for option, name in (("label", files.label), *(("split", name) for name in files.split)):
+        if name is not None:
+            _column(names, name, option, path)
+
+
+def _read_edges(
+    files: UserGraphFiles, tables: list[_NodeTable], features: tuple[str, ...], memory: MemoryBudget
+) -> tuple[FileGraph, list[_NodeTable]]:
+    """Return the edges, and the tables with row i for node i."""
+    options = EdgeOptions(
+        source=files.source, target=files.target, edge_attr=files.edge_attr, float_edge_attr=files.float_edge_attr
+    )
+    text = open_text_ids(files.graph, options)
+    if text is None:
+        tables = [table.ordered() for table in tables]
+        rows = _count(tables[0].columns[features[0]]) if features else None
+        return read_edges(files.graph, options, num_nodes=rows, memory=memory), tables
+    numbered = number_edges(files.graph, text, options, tables[0].node_ids if tables else None, memory)
+    graph = numbered.graph()
+    placed = []
+    for table in tables:  # one without ids has the rows of the first
+        first = table is tables[0] or table.id is None
+        rows_of = numbered.table_rows if first else find_rows(numbered, table.node_ids)
+        placed.append(table.placed(rows_of, len((tables[0] if first else table).ids)))
+    return FileGraph(graph, numbered.content, (files.graph,)), placed
 
 
 def _id_may_be_elsewhere(files: UserGraphFiles, path: Path) -> bool:
@@ -233,49 +304,57 @@ def _ids(values: Any, name: str, path: Path) -> Array:
         return np.asarray(values)
     from lsprune.files.arrow_columns import integers
 
-    return integers(values, name, path)
+    return integers(values, name, path, hint=WHOLE_IDS)
 
 
-def _reordered(values: Any, order: Array) -> Any:
-    """Return the rows in this order; an array with another number of rows is not about nodes and stays as it is."""
+def _count(values: Any) -> int:
+    return len(values) if hasattr(values, "type") else int(values.shape[0]) if values.ndim else 0
+
+
+def _taken(values: Any, rows: Array, count: int) -> Any:
+    """Return these rows of `count`; an array with another number of rows is not about nodes and stays as it is."""
     if not hasattr(values, "type"):
-        return values[order] if getattr(values, "shape", ())[:1] == order.shape else values
+        return values[rows] if getattr(values, "shape", ())[:1] == (count,) else values
     from lsprune.files.arrow_columns import take_rows
 
-    return take_rows(values, order)
+    return take_rows(values, rows)
 
 
 def _read_columns(path: Path, option: str, memory: MemoryBudget) -> Columns:
-    suffix = path.suffix.lower()
+    suffix = node_suffix(path, option)
     if suffix == ".npy":
         return {"x" if option == "features" else DEFAULT_LABEL: read_npy(path)}
-    if suffix == ".npz":
-        arrays = read_npz(path, memory)
-        return {"x": to_matrix(arrays, path)} if is_matrix(arrays) else dict(arrays)
-    if suffix == ".parquet":
-        from lsprune.files.parquet import read_parquet
-
-        table = read_parquet(path, memory)
-        return {name: table[name] for name in table.column_names}
-    raise FormatError(f"{option} must be a file with the suffix {', '.join(NODE_SUFFIXES)}, got {path}")
+    columns = read_columns(path, memory)
+    return {"x": to_matrix(columns, path)} if suffix == ".npz" and is_matrix(columns) else columns
 
 
-def _features(columns: Columns, other_roles: set[str], x: tuple[str, ...], path: Path) -> Any:
-    """Return the features in a node file: the columns `x`, by default all that are not label, split or id."""
+def _feature_names(table: _NodeTable, other_roles: set[str], x: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the features in a node file: `x`, by default all that are not label, split or id."""
+    columns, path = table.columns, table.path
     need(list(columns), x, path)
     candidates = list(x) or [name for name in columns if name not in other_roles and not is_id_name(name)]
-    if path.suffix.lower() != ".parquet":
-        names = candidates if x else ["x"] if "x" in candidates else candidates
-        if not x and len(names) != 1:
-            others = ", ".join(candidates)
-            raise FormatError(f"{path}: features must be an array x, or the only other array, got {others}")
-        return columns[names[0]] if len(names) == 1 else stack([np.asarray(columns[name]) for name in names])
-    from lsprune.files.arrow_columns import is_list, numbers
+    if is_table(path):
+        if not candidates:
+            raise FormatError(f"{path}: features must be columns of numbers, got none beside {', '.join(columns)}")
+        from lsprune.files.arrow_columns import is_list
 
-    if not candidates:
-        raise FormatError(f"{path}: features must be columns of numbers, got none beside {', '.join(columns)}")
-    roles = node_columns({name: is_list(columns[name].type) for name in candidates}, None, x, path)
-    return stack([numbers(columns[name], name, path) for name in roles.features])
+        return node_columns({name: is_list(columns[name].type) for name in candidates}, None, x, path).features
+    names = candidates if x else ["x"] if "x" in candidates else candidates
+    if not x and len(names) != 1:
+        others = ", ".join(candidates)
+        raise FormatError(f"{path}: features must be an array x, or the only other array, got {others}")
+    return tuple(names)
+
+
+def _features(table: _NodeTable, names: tuple[str, ...], x: tuple[str, ...]) -> Any:
+    """Return the features of these names in a node file."""
+    columns = table.columns
+    if is_table(table.path):
+        from lsprune.files.arrow_columns import numbers
+
+        hint = "" if x else NO_FEATURE
+        return stack([numbers(columns[name], name, table.path, hint=hint) for name in names])
+    return columns[names[0]] if len(names) == 1 else stack([np.asarray(columns[name]) for name in names])
 
 
 def _splits(files: UserGraphFiles, columns: Columns, nodes: int) -> tuple[Masks, ...]:

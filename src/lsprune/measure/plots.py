@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lsprune.checks import check_choice
+from lsprune.checks import check_choice, did_you_mean
 from lsprune.errors import MissingDependency, OptionError
 from lsprune.graph import SIDES, Array, Graph
 from lsprune.measure.collisions import CollisionCurve
@@ -217,7 +217,7 @@ def _of_field(
 ) -> Figure:
     """Draw one field of the results of a measure at each share, and of the unpruned graph."""
     if field not in names:
-        raise OptionError(f"field must be one of {', '.join(names)}, got {field!r}")
+        raise OptionError(f"field must be one of {', '.join(names)}, got {field!r}{did_you_mean(field, names)}")
 
     def value(result: Any) -> float:
         if not isinstance(result, kind):

@@ -21,7 +21,8 @@ from lsprune.files.columns import Place, rows_from, stack
 from lsprune.files.edge_files import check_rows
 from lsprune.files.folders import list_files
 from lsprune.files.ids import MAP_IDS, check_ids
-from lsprune.files.node_features import SUFFIXES, array_columns, checked, feature_arrays, refuse_names
+from lsprune.files.node_columns import is_text, node_suffix
+from lsprune.files.node_features import array_columns, checked, feature_arrays, refuse_names
 from lsprune.files.node_table import (
     CHOOSE,
     NodeColumns,
@@ -35,6 +36,7 @@ from lsprune.files.npy import check_member, members_of, npz_members, read_npy, r
 from lsprune.files.parquet import no_numbers, read_batches
 from lsprune.files.parquet_footer import Footer, check_same_types, common_types, read_footers
 from lsprune.files.sparse_matrix import is_matrix
+from lsprune.files.text_nodes import TextNodes
 from lsprune.graph_arrays import column_array
 from lsprune.kernels.threads import spans
 from lsprune.outofcore.memory_ceiling import check_disk
@@ -43,7 +45,9 @@ from lsprune.outofcore.work_folder import new_array
 FEATURES_FILE = "features.npy"
 _COPY_BYTES = 1 << 22  # bytes that are copied at a time
 _FEATURE_BLOCK_BYTES = 1 << 24  # about the bytes of features in memory at a time
-_SCRATCH_ADVICE = "features that are compressed, or Parquet, are copied there; --scratch DIR (scratch=) chooses another"
+_SCRATCH_ADVICE = (
+    "features that are compressed, Parquet or text are copied there; --scratch DIR (scratch=) chooses another"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +89,7 @@ def open_features(
 
     Args:
         path: `.npy` and `.npz` with one array are mapped in place. A compressed `.npz`, `.parquet` (a file or a
-            folder), and rows that are joined by ids are copied to the file `name` in `scratch` first.
+            folder), text, and rows that are joined by ids are copied to the file `name` in `scratch` first.
         scratch: a folder on disk.
         rows: about the number of rows in memory at a time.
         id, x: as in `lsprune.files.read_edges`.
@@ -123,7 +127,7 @@ def open_nodes(
         return NodeRows(checked(read_npy(path), path))
     if suffix == ".npz":
         return _npz_table(path, scratch, rows, id, x, skip, name)
-    return _parquet_table(path, paths, rows, id, x, skip)
+    return (_text_table if is_text(suffix) else _parquet_table)(path, paths, rows, id, x, skip)
 
 
 def _files(path: Path) -> tuple[str, list[Path]]:
@@ -133,9 +137,7 @@ def _files(path: Path) -> tuple[str, list[Path]]:
         if suffix != ".parquet":
             raise FormatError(f"{path}: a folder of features must hold .parquet files, got {names[0]!r}")
         return suffix, [path / name for name in names]
-    if path.suffix.lower() not in SUFFIXES:
-        raise FormatError(f"{path}: features must be one of {', '.join(SUFFIXES)}")
-    return path.suffix.lower(), [path]
+    return node_suffix(path), [path]
 
 
 def open_column(
@@ -152,7 +154,9 @@ def open_column(
     suffix, paths = _files(path)
     if suffix == ".npz":
         return _npz_column(path, scratch, rows, column, id, features, name)
-    return None if suffix == ".npy" else _parquet_column(path, paths, rows, column, id, features)
+    if suffix == ".npy":
+        return None
+    return (_text_column if is_text(suffix) else _parquet_column)(path, paths, rows, column, id, features)
 
 
 def place_nodes(table: NodeTable, count: int, numbers_of: NumbersOf, out: Path) -> NodeRows:
@@ -380,3 +384,65 @@ def _features(columns: NodeColumns, empty: Array, batch: Any, footer: Footer, pl
     assert block is not None
     check_width(block, empty.shape[1:], ", ".join(columns.features), footer.path, place(0))
     return block
+
+
+# Text
+
+
+def _text_table(
+    path: Path, paths: list[Path], rows: int, id: str | None, x: Sequence[str], skip: Sequence[str]
+) -> NodeTable:
+    nodes = TextNodes(path)
+    columns = node_columns({name: False for name in nodes.names if name in x or name not in skip}, id, x, path)
+    types = nodes.types((*columns.features, *(() if columns.id is None else (columns.id,))))
+    hint = "" if x else CHOOSE
+
+    def values_of(table: Any, place: Place) -> Array:
+        values = stack([numbers(table[name], name, path, place, hint) for name in columns.features])
+        assert values is not None
+        return values
+
+    empty = values_of({name: _no_rows(types[name]) for name in columns.features}, rows_from(0))
+    return _text_blocks(nodes, types, columns, empty, rows, values_of)
+
+
+def _text_column(
+    path: Path, paths: list[Path], rows: int, column: str, id: str | None, features: Sequence[str]
+) -> tuple[NodeTable, np.dtype[Any]] | None:
+    nodes = TextNodes(path)
+    if column not in nodes.names:
+        return None
+    columns = NodeColumns(id_column(dict.fromkeys(nodes.names), id, (*features, column), path), (column,))
+    types = nodes.types((column, *(() if columns.id is None else (columns.id,))))
+    dtype = numbers_or_dates(_no_rows(types[column]), column, path).dtype
+
+    def values_of(table: Any, place: Place) -> Array:
+        return _whole_dates(numbers_or_dates(table[column], column, path, place))
+
+    return _text_blocks(nodes, types, columns, _whole_dates(np.empty(0, dtype)), rows, values_of), dtype
+
+
+def _no_rows(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.chunked_array([], kind)
+
+
+def _text_blocks(
+    nodes: TextNodes,
+    types: dict[str, Any],
+    columns: NodeColumns,
+    empty: Array,
+    rows: int,
+    values_of: Callable[[Any, Place], Array],
+) -> NodeTable:
+    """Return the table in a text file, whose blocks `values_of` turns into arrays like `empty`."""
+    size = _block_rows(rows, empty) * nodes.line_bytes
+
+    def blocks(with_features: bool) -> Iterator[Block]:
+        wanted = {name: kind for name, kind in types.items() if with_features or name == columns.id}
+        for lines, table in nodes.blocks(wanted, size):
+            x = values_of(table, lines.place).astype(empty.dtype, copy=False) if with_features else None
+            yield Block(nodes.path, table[columns.id] if columns.id else None, x, lines.place)
+
+    return NodeTable(nodes.path, columns, empty, nodes.count, blocks)

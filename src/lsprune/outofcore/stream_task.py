@@ -32,6 +32,7 @@ class StreamTask:
         settings = {
             "input": _file_facts(edges.inputs), "features": _file_facts(tables) if tables else None,
             "version": __version__, "pruner": pruner.to_dict(), "edge_attr": list(options.edge_attr),
+            "float_edge_attr": options.float_edge_attr,
             "ends": list(edges.names), "num_nodes": options.num_nodes, "out": str(out.absolute()), "memory": memory,
             "map_ids": str(source.mapping),
             "tables": [None if table is None else [table.id, list(table.x)] for table in options.tables],

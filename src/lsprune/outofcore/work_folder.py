@@ -187,7 +187,7 @@ def working(
     Args:
         task: all options of the run; a run with other options cannot be resumed.
         resume: resume an interrupted run if there is one.
-        say: called with a line of text for each damaged file, which is written again.
+        say: called with a line of text for each damaged file, which is written again, and after an interruption.
         marks: of the input, as plain data. With other marks than before, a run is not resumed but begins again.
     """
     new = make_folder(folder)
@@ -205,6 +205,8 @@ def working(
             work.close()
             if owned and not work.stays(error, resume):
                 remove_folder(folder, JOURNAL, ignore_errors=True)
+            elif owned and isinstance(error, SystemExit | KeyboardInterrupt):
+                say(f"{folder} holds what is done: the same command with --resume (resume=True) continues the run")
             raise
 
 

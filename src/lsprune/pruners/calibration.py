@@ -202,7 +202,10 @@ def has_labels(graph: Graph) -> bool:
     try:
         return bool(training_labels(graph)[1].size) and math.prod(graph.x_source.shape[1:]) <= MAX_COLUMNS
     except GraphError as error:  # for example a mask for each of ten splits
-        warn(f"labels are not used: {error}; with labels=False there is no warning", LabelsWarning)
+        warn(
+            f"labels are not used: {error}; with labels=False (--hash auto --weights auto) there is no warning",
+            LabelsWarning,
+        )
         return False
 
 

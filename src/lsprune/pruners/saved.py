@@ -48,6 +48,8 @@ def read_saved(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     try:
         _check_sizes(Path(path))
         arrays = read_npz(Path(path), MemoryBudget.of(advice="free some memory"))
+        if "json" not in arrays:
+            raise ValueError(f"it holds the arrays {', '.join(arrays) or 'none'}; `lsprune fit` or save() writes one")
         document = json.loads(arrays.pop("json").tobytes())
         version = document["lsprune"]
         if not isinstance(document["pruner"], dict) or not isinstance(document["state"], dict):

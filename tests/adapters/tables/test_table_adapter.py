@@ -273,3 +273,8 @@ def test_an_empty_table_stays_empty(kind):
 def test_whole_numbers_that_pandas_stores_as_floats_are_ids():
     table = arrow(SOURCE.astype(float), TARGET.astype(float))
     assert np.array_equal(mask(table, LocalRandom(k=2)), mask(arrow(), LocalRandom(k=2)))
+
+
+def test_both_ends_are_two_columns():
+    with pytest.raises(GraphError, match="source and target must be two columns, got 'src' for both"):
+        prune(arrow(), LocalRandom(k=2), source="src", target="src")

@@ -14,7 +14,7 @@ from pyarrow import csv, parquet  # noqa: E402
 from typer.testing import CliRunner  # noqa: E402
 
 from lsprune import LSP, FormatError, GraphError, OptionError, prune  # noqa: E402
-from lsprune.adapters.tables.text_id_files import read_text_ids  # noqa: E402
+from lsprune.adapters.tables.text_id_files import read_graph, read_text_ids  # noqa: E402
 from lsprune.baselines import TopWeight  # noqa: E402
 from lsprune.cli import app  # noqa: E402
 
@@ -93,13 +93,13 @@ def test_whole_numbers_are_read_as_before(tmp_path):
 
 def test_bad_input_is_one_clear_error(tmp_path):
     path, nodes = write(tmp_path / "in.parquet", edges()), tmp_path / "people.parquet"
-    with pytest.raises(OptionError, match="bipartite must not be given .* not whole numbers; --stream --map-ids"):
+    with pytest.raises(OptionError, match="bipartite must not be given .* not whole numbers; prune --stream --map-ids"):
         read_text_ids(path, bipartite=True)
     write(nodes, people().drop(["id"]))
     with pytest.raises(FormatError, match=r"people.parquet: must have a column of ids \(id, node_id, node\)"):
         read_text_ids(path, features=nodes)
     write(nodes, people().slice(0, 5))
-    with pytest.raises(GraphError, match="in.parquet: features must have a row for each id, got none for 'person"):
+    with pytest.raises(GraphError, match="people.parquet: features must have a row for each id, got none for 'person"):
         read_text_ids(path, features=nodes)
     missing = edges().set_column(0, "src", pa.array([None, *edges()["src"].to_pylist()[1:]]))
     with pytest.raises(GraphError, match="column 'src', row 0: a value is missing"):
@@ -113,3 +113,59 @@ def test_spaces_around_ids_in_text_are_left_out(tmp_path):
     (tmp_path / "in.csv").write_text("src,dst\nann, eve\nbob,eve \ncid,eve\n")
     found = read_text_ids(tmp_path / "in.csv")
     assert found.graph.num_nodes == 4 and len(set(found.graph.ends()[1].tolist())) == 1
+
+
+def write_nodes(path: Path, **more) -> Path:
+    table = people()
+    for name, values in more.items():
+        table = table.append_column(name, pa.array(values))
+    return write(path, table)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_labels_and_splits_are_joined_by_id_and_are_no_features(tmp_path, suffix):
+    topic, part = ["a", "b", "c", "d"] * 7 + [None] * 3, ["train", "val", "test"] * 10 + ["train"]
+    nodes = write_nodes(tmp_path / f"people{suffix}", topic=topic, part=part)
+    path = write(tmp_path / f"in{suffix}", edges())
+    graph = read_text_ids(path, features=nodes, label="topic", split=["part"]).graph
+    plain = read_text_ids(path, features=write_nodes(tmp_path / f"plain{suffix}")).graph
+    np.testing.assert_array_equal(graph.x, plain.x)
+    row = {tuple(values): i for i, values in enumerate(zip(*people().to_pydict().values(), strict=True))}
+    rows = [next(i for key, i in row.items() if key[1:] == tuple(x)) for x in graph.x.tolist()]
+    assert graph.y.tolist() == [-1 if topic[i] is None else "abcd".index(topic[i]) for i in rows]
+    assert graph.train_mask.tolist() == [part[i] == "train" for i in rows]
+
+
+def test_errors_name_the_file_of_nodes(tmp_path):
+    path = write(tmp_path / "in.parquet", edges())
+    nodes = write_nodes(tmp_path / "people.parquet", topic=["a"] * 31, h=[1.0] * 30 + [None])
+    with pytest.raises(GraphError, match=r"people.parquet: column 'topic' must be numbers, got string; --label"):
+        read_text_ids(path, features=nodes)
+    with pytest.raises(GraphError, match=r"people.parquet: column 'h', row 30: a value is missing"):
+        read_text_ids(path, features=nodes, x=["h"])
+    with pytest.raises(FormatError, match=r"people.parquet: label \(--label\) must name what is there .*'topik'"):
+        read_text_ids(path, features=nodes, label="topik")
+    write(nodes, pa.concat_tables([people(), people().slice(0, 1)]))
+    with pytest.raises(GraphError, match="people.parquet: features must have one row for each id, got several"):
+        read_text_ids(path, features=nodes)
+    write(nodes, people().append_column("x", pa.array([[1.0]] * 31)))
+    with pytest.raises(OptionError, match="people.parquet: has a column 'x' of lists beside 'a', 'b'; name"):
+        read_text_ids(path, features=nodes)
+
+
+def test_read_graph_reads_both_kinds_of_ids(tmp_path):
+    assert read_graph(write(tmp_path / "text.csv", edges())).graph.ids is not None
+    (tmp_path / "whole.csv").write_text("src,dst\n0,1\n1,2\n")
+    assert read_graph(tmp_path / "whole.csv").graph.ids is None
+
+
+def test_a_folder_is_named(tmp_path):
+    with pytest.raises(FormatError, match="is a folder: folders are read by `lsprune prune --stream`"):
+        read_graph(tmp_path)
+
+
+def test_whole_numbers_of_edges_may_be_quantities(tmp_path):
+    path = write(tmp_path / "in.parquet", edges().append_column("when", pa.array(range(300))))
+    for floats in (False, True):
+        graph = read_text_ids(path, edge_attr=["when"], float_edge_attr=floats).graph
+        assert graph.edge_attr.dtype.kind == ("f" if floats else "i")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import OptionError
 from lsprune.lab.studies.methods import UNPRUNED
 from lsprune.lab.studies.run import content_key
@@ -57,8 +58,10 @@ class Measurement:
 
     def __post_init__(self) -> None:
         for option, known in (("model", MODELS), ("backend", BACKENDS), ("size", SIZES), ("device", ("cpu", "cuda"))):
-            if getattr(self, option) not in known:
-                raise OptionError(f"{option} must be one of {', '.join(known)}, got {getattr(self, option)!r}")
+            value = getattr(self, option)
+            if value not in known:
+                hint = did_you_mean(value, known)
+                raise OptionError(f"{option} must be one of {', '.join(known)}, got {value!r}{hint}")
         if not 0 < self.share <= 1:
             raise OptionError(f"share must be in (0, 1], got {self.share!r}")
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.data import Data
 
+from lsprune.checks import did_you_mean
 from lsprune.chooser.trials import Progress
 from lsprune.errors import OptionError
 from lsprune.lab.acceleration.measure import MAX_ERROR_CHARACTERS, free_memory, seconds
@@ -90,7 +91,7 @@ def plan(
     """Yield all servings, GAT first; every training is followed by all that is served with its weights."""
     for model in models:
         if model not in MODELS:
-            raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+            raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}{did_you_mean(model, MODELS)}")
     points = [(UNPRUNED, 1.0), *((method, share) for method in METHODS for share in SHARES)]
     for model in models:
         for dataset in datasets:

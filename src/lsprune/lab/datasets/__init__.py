@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lsprune.checks import is_whole
+from lsprune.checks import did_you_mean, is_whole
 from lsprune.errors import FormatError, MissingDependency, OptionError
 from lsprune.lab.node_splits import MASKS
 
@@ -105,7 +105,7 @@ minesweeper, acm, dblp, got 'karate'
     """
     key = name.lower() if isinstance(name, str) else name
     if key not in NAMES:
-        raise OptionError(f"dataset must be one of {', '.join(NAMES)}, got {name!r}")
+        raise OptionError(f"dataset must be one of {', '.join(NAMES)}, got {name!r}{did_you_mean(name, NAMES)}")
     if not is_whole(split_seed) or split_seed < 0:
         raise OptionError(f"split_seed must be an integer >= 0, got {split_seed!r}")
     folder = os.environ.get("LSPRUNE_DATA") if data is None else data

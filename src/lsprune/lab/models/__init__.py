@@ -18,6 +18,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import MissingDependency, OptionError
 
 try:
@@ -56,7 +57,7 @@ synthetic-gat-small, ppi-gat, zinc-pna, qm9-mxmnet, node-gcn, graph-gcn, node-sa
 node-gcn-skip, node-sage-skip, node-gat-skip, got 'resnet'
     """
     if name not in MODELS:
-        raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}")
+        raise OptionError(f"model must be one of {', '.join(MODELS)}, got {name!r}{did_you_mean(name, MODELS)}")
     for option, value, minimum in (("in_dim", in_dim, 0), ("out_dim", out_dim, 1)):
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise OptionError(f"{option} must be an integer >= {minimum}, got {value!r}")

@@ -9,6 +9,7 @@ from math import isfinite
 from statistics import fmean, median
 from typing import Any
 
+from lsprune.checks import did_you_mean
 from lsprune.errors import OptionError
 from lsprune.lab.reporting.comparison import Budget, Comparison, make_comparison
 from lsprune.lab.reporting.records import Record, check_record
@@ -65,7 +66,7 @@ def user_graph_study(
         methods: names, tables or short forms such as `(lsp:hash=signs)`; see `methods.find_method`.
     """
     if model not in MODELS:
-        raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+        raise OptionError(f"model must be one of {', '.join(MODELS)}, got {model!r}{did_you_mean(model, MODELS)}")
     compared = [method for method in methods_with_shares(methods) if method.name not in ALWAYS]
     if not any(method.has_budget for method in compared):
         names = ", ".join(method.name for method in compared)

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from lsprune.baselines import Random
-from lsprune.checks import check_flag, shown
+from lsprune.checks import check_flag, did_you_mean, shown
 from lsprune.chooser import candidates
 from lsprune.errors import OptionError
 from lsprune.lab.studies.chosen_pruner import CHOOSE, ChosenPruner
@@ -254,7 +254,10 @@ def find_method(spec: Any) -> Method:
             return Method.from_table({"name": PRUNERS.find(spec).name, "pruner": spec})
         except OptionError:
             pass
-    raise OptionError(f"methods must be some of {', '.join(catalogue())}, or a pruner, got {shown(spec)}")
+    names = catalogue()
+    raise OptionError(
+        f"methods must be some of {', '.join(names)}, or a pruner, got {shown(spec)}{did_you_mean(spec, names)}"
+    )
 
 
 def find_methods(specs: Iterable[Any]) -> tuple[Method, ...]:

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from lsprune.checks import shown
+from lsprune.checks import did_you_mean, shown
 from lsprune.errors import FormatError, OptionError
 from lsprune.lab.studies.study import Part, Study, check_value
 
@@ -33,7 +33,9 @@ def read(name: str) -> Study:
     elif name in names():
         text, stem = (_folder() / f"{name}.toml").read_text(encoding="utf8"), name
     else:
-        raise OptionError(f"study must be one of {', '.join(names())}, or a .toml file, got {name!r}")
+        raise OptionError(
+            f"study must be one of {', '.join(names())}, or a .toml file, got {name!r}{did_you_mean(name, names())}"
+        )
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # a ValueError also for impossible dates and numbers

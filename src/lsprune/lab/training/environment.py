@@ -25,6 +25,8 @@ Seconds = float
 
 def checked_device(name: str) -> torch.device:
     """Return the device of that name; raise OptionError if this machine does not have it."""
+    if name.partition(":")[0] == "cuda" and not torch.cuda.is_available():
+        raise OptionError(f"device must be one that this machine has, and it has no CUDA device, got {name!r}")
     try:
         device = torch.device(name)
         torch.empty(0, device=device)
