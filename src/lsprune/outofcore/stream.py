@@ -97,8 +97,9 @@ def prune_stream(
         resume: resume an interrupted run with the same options.
         threads: default LSPRUNE_THREADS, else all cores.
         say: called with a line of text at every stage.
-        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `features`, `id`, `x`, `num_nodes`,
-            `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`, `verify_input`.
+        keywords: fields of `EdgeOptions`: `source`, `target`, `edge_attr`, `float_edge_attr`, `features`, `id`, `x`,
+            `num_nodes`, `edge_arrays`, `node_arrays`, `bipartite`, `target_features`, `target_id`, `target_x`,
+            `verify_input`.
     """
     check_locks()
     options = EdgeOptions.of(options, keywords)
