@@ -47,9 +47,20 @@ def test_nodes_that_are_predicted_right_decide_and_not_how_close_a_prediction_is
 
 def test_lossless_is_within_half_a_point_and_not_clearly_worse():
     whole = scores(*[1, 0] * 500)
-    assert is_lossless(whole, whole)
-    assert is_lossless(scores(*[1, 0] * 498, 0, 0, 0, 1), whole)
-    assert not is_lossless(scores(*[1, 0] * 490, *[0, 0] * 10), whole)
+    assert is_lossless(whole, whole, ACCURACY)
+    assert is_lossless(scores(*[1, 0] * 498, 0, 0, 0, 1), whole, ACCURACY)
+    assert not is_lossless(scores(*[1, 0] * 490, *[0, 0] * 10), whole, ACCURACY)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e4])
+def test_a_lossless_error_is_at_most_one_per_cent_larger_in_any_unit(unit):
+    errors = np.random.default_rng(0).random(1000)
+    noise = np.random.default_rng(1).normal(0, 0.2, 1000)
+    noise -= noise.mean()
+    whole = scores(*-unit * errors)
+    for larger, expected in ((0.0, True), (0.009, True), (0.011, False)):
+        worse = scores(*-unit * (errors + noise + larger * errors.mean()))
+        assert is_lossless(worse, whole, METRICS["numbers"]) == expected
 
 
 def table(**means):

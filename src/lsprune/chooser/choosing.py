@@ -177,15 +177,14 @@ def _pick(
     """Return the choice: the best candidate at the share asked for, or at the smallest lossless share."""
     by_name = {option.name: option for option in options}
     picks = {share: best_at(share, results, list(by_name)) for share in aim.shares}
-    whole = results[UNPRUNED, 1.0][0]
+    whole, metric = results[UNPRUNED, 1.0][0], trials.labels.metric
     share, reason_end = aim.shares[-1], ""
     if aim.lossless:
-        lossless = [share for share in aim.shares if is_lossless(results[picks[share], share][0], whole)]
+        lossless = [share for share in aim.shares if is_lossless(results[picks[share], share][0], whole, metric)]
         share = lossless[0] if lossless else share
         reason_end = "" if lossless else " No share that was tried is lossless; this is the largest."
     name = picks[share]
     pruner = trials.fit(by_name[name].at(share, trials.seed), trials.labels.training)
-    metric = trials.labels.metric
     reason = reason_for(name, share, results, metric) + reason_end
     tried = tuple(table_row(key, results) for key in results)
     took = time.perf_counter() - start

@@ -13,7 +13,8 @@ from lsprune.chooser.trials import Results
 
 CLEAR = 1.96  # standard errors of a clear difference
 SWITCH = 2.0  # by which another candidate must be better than the recommended one: the best of many is partly luck
-LOSSLESS = 0.005  # of the score that a lossless graph may lose
+LOSSLESS_POINTS = 0.005  # of a share of right answers that a lossless graph may lose
+LOSSLESS_ERROR = 0.01  # by which its error may be larger, as a part of the error on the whole graph
 
 
 def best_at(share: float, results: Results, names: Sequence[str]) -> str:
@@ -26,10 +27,14 @@ def best_at(share: float, results: Results, names: Sequence[str]) -> str:
     return max(clear, key=lambda name: clear[name]) if clear else default
 
 
-def is_lossless(scores: Scores, whole: Scores) -> bool:
-    """Return whether a pruned graph is judged like the whole one: not clearly worse, and by less than half a point."""
+def is_lossless(scores: Scores, whole: Scores, metric: Metric) -> bool:
+    """Return whether a pruned graph is judged like the whole one: not clearly worse, and by half a point at most.
+
+    Of numbers: by an error that is at most one per cent larger, in any unit.
+    """
     mean, error = paired_gain(scores.hits, whole.hits)
-    return mean >= -LOSSLESS and mean + CLEAR * error >= 0
+    allowed = LOSSLESS_ERROR * -float(whole.hits.mean()) if metric.is_error else LOSSLESS_POINTS
+    return mean >= -allowed and mean + CLEAR * error >= 0
 
 
 def table_row(key: tuple[str, float], results: Results) -> Tried:
