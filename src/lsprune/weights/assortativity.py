@@ -35,7 +35,7 @@ def assortativity(source: Any, target: Any, num_nodes: int, nodes: Array, labels
         labels: `[L, outputs]`; classes are rows of one 1.
 
     >>> ring = np.arange(100)
-    >>> assortativity(ring, (ring + 1) % 100, 100, ring, np.eye(2)[ring % 2])
+    >>> round(assortativity(ring, (ring + 1) % 100, 100, ring, np.eye(2)[ring % 2]), 3)
     -1.0
     """
     row = np.full(num_nodes, -1, np.int64)
@@ -48,7 +48,7 @@ def assortativity(source: Any, target: Any, num_nodes: int, nodes: Array, labels
     values = labels.astype(np.float64)
     degree = np.bincount(first, minlength=values.shape[0]) + np.bincount(second, minlength=values.shape[0])
     values -= degree @ values / degree.sum()
-    variance = float(degree @ (values * values).sum(1)) / degree.sum()
+    variance = float(degree @ (values * values).sum(1) / degree.sum())
     starts = range(0, first.shape[0], _BLOCK_EDGES)
     blocks = ((values[first[at : at + _BLOCK_EDGES]], values[second[at : at + _BLOCK_EDGES]]) for at in starts)
     covariance = sum(float(np.einsum("ij,ij->", *pair)) for pair in blocks) / first.shape[0]

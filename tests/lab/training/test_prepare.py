@@ -106,13 +106,13 @@ def test_all_splits_are_pruned_by_the_pruner_that_is_fitted_on_the_training_grap
 
 
 def labelled_graphs(seed: int) -> list[Data]:
-    """Graphs of 60 nodes of two kinds, with labels of the nodes."""
+    """Graphs of 60 nodes of two kinds, with labels of the nodes; more than half of the edges join nodes of a kind."""
     rng = torch.Generator().manual_seed(seed)
     labels = torch.randint(2, (2, 60), generator=rng)
     ends = torch.randint(60, (2, 2, 600), generator=rng)
-    noise = torch.randn(2, 60, 4, generator=rng)
+    noise, half = torch.randn(2, 60, 4, generator=rng), torch.arange(600) % 2 == 0
     return [
-        Data(x=2.0 * kinds[:, None] + some, edge_index=edges, y=kinds)
+        Data(x=2.0 * kinds[:, None] + some, edge_index=edges[:, (kinds[edges[0]] == kinds[edges[1]]) | half], y=kinds)
         for kinds, edges, some in zip(labels, ends, noise, strict=True)
     ]
 
