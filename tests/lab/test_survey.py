@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,6 +130,21 @@ def test_the_method_that_is_suggested_is_measured(mask: object) -> None:
     trial = run_trial(whole, method, 0.3, stable=True)
     np.testing.assert_array_equal(trial.mask, LSP.auto(keep=0.3, labels=learns).mask(graph))
     assert (trial.mask != LSP.auto(keep=0.3, labels=not learns).mask(graph)).any() == learns
+
+
+def test_labels_of_a_node_file_count_like_those_of_the_graph() -> None:
+    """`prune` with the same options learns from them, if there are training nodes."""
+    columns, parts = arrays(), masks()
+    graph = Graph.from_edges(columns["edge_index"], x=columns["x"])
+    split = tuple(parts[f"{name}_mask"] for name in ("train", "val", "test"))
+    for given, name in ((split, "lsp-auto-labels"), (None, "lsp-auto")):
+        apart = UserGraph(graph, columns["y"], ("0", "1"), given)
+        assert f"Start with {name} (--preset auto)" in suggest(profile(apart), "e.csv --features n.csv")[0]
+        trial = run_trial(apart, name, 0.3)
+        labelled = replace(graph, y=columns["y"], train_mask=None if given is None else given[0])
+        np.testing.assert_array_equal(trial.mask, LSP.auto(keep=0.3).mask(labelled))
+    noise = np.random.default_rng(0).permutation(columns["y"])
+    assert "Start with lsp-auto (" in suggest(profile(UserGraph(graph, noise, ("0", "1"), split)), "e.csv")[0]
 
 
 def test_a_survey_needs_no_torch() -> None:

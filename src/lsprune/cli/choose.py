@@ -105,7 +105,7 @@ def _lines(found: Choice, plot: Path | None) -> Iterator[str]:
         metric = metric_of(found.metric)
         yield from baseline_note(row.name for row in found.tried)
         yield "top-: each node keeps its edges of largest weight; -out: senders own edges, not receivers"
-        yield f"{metric.head}: {metric.shown}, of a linear probe; gain: {metric.about_gains}, with 95 % interval"
+        yield f"{metric.head}: {metric.shown}, of a linear probe; {metric.about_gains}, with 95 % interval"
     yield found.reason
     if not found.finished:
         yield "Time ran out before all candidates were tried: raise --budget, or continue with --resume FILE."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite, log
 from typing import Any
 
@@ -21,6 +21,7 @@ from lsprune.lab.user_graph import UserGraph
 from lsprune.measure import Structure, consistency, stability, structure, summary
 from lsprune.measure.structure import degrees
 from lsprune.pruners.calibration import has_labels
+from lsprune.weights.assortativity import labels_are_assortative
 
 METHODS = ("random", "local-random", "lsp-projection", "lsp-auto", "low-degree", "jaccard")
 WITHOUT_ATTRIBUTES = {  # what replaces a method if there are no attributes
@@ -88,15 +89,25 @@ def profile(user_graph: UserGraph) -> Profile:
     return Profile(
         structure(graph), kind, reciprocal, loops, duplicates, float(in_degrees.mean()) if in_degrees.size else 0.0,
         Attributes.of(graph.x_target), Attributes.of(graph.edge_attr), len(user_graph.classes),
-        int(user_graph.labelled.sum()), homophily(user_graph), "" if y is None else user_graph.kind, _learns(graph),
+        int(user_graph.labelled.sum()), homophily(user_graph), "" if y is None else user_graph.kind,
+        _learns(user_graph),
     )  # fmt: skip
 
 
-def _learns(graph: Graph) -> bool:
+def labelled_graph(user_graph: UserGraph) -> Graph:
+    """Return the graph as `lsprune prune` reads it with the same options: with its labels and training nodes."""
+    graph = user_graph.graph
+    if graph.y is not None or user_graph.y is None or user_graph.masks is None or graph.bipartite:
+        return graph
+    return replace(graph, y=user_graph.y, train_mask=user_graph.masks[0])
+
+
+def _learns(user_graph: UserGraph) -> bool:
     """Return whether `lsprune prune --preset auto` learns from labels of this graph."""
+    graph = labelled_graph(user_graph)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LabelsWarning)  # `prune` warns of labels that it cannot use
-        return has_labels(graph)
+        return has_labels(graph) and labels_are_assortative(graph)
 
 
 def _count_edges(graph: Graph) -> tuple[float, int, int]:
@@ -161,7 +172,7 @@ def plan_trials(
     """
     graph = user_graph.graph
     has_attributes = graph.x_target is not None or graph.edge_attr is not None
-    instead = (WITH_LABELS if _learns(graph) else {}) if has_attributes else WITHOUT_ATTRIBUTES
+    instead = (WITH_LABELS if _learns(user_graph) else {}) if has_attributes else WITHOUT_ATTRIBUTES
     candidates = methods_with_shares(tuple(methods) or tuple(instead.get(name, name) for name in METHODS))
     for method in candidates:
         if not method.has_budget or method.every_epoch:
@@ -177,7 +188,7 @@ def run_trial(user_graph: UserGraph, method: Any, keep: float, *, stable: bool =
         stable: also measure how much of it is kept in slightly different copies, which takes three more prunings.
     """
     method = find_method(method)
-    graph, pruner = user_graph.graph, method.make(keep=keep, seed=seed)
+    graph, pruner = labelled_graph(user_graph), method.make(keep=keep, seed=seed)
     assert pruner is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LspruneWarning)  # the trial reports what the warnings are about

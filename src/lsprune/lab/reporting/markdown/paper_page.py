@@ -56,8 +56,8 @@ def paper_page(studies: Sequence[StudyResults], results: Path, link: str) -> str
         "## What came out",
         block([f"- **{escape(found.headline)}** {escape(found.text)}" for found in findings(made, studies)]),
         "## All figures and tables",
-        "*LSP points* are the points of the paper's lines LSP-P and LSP-T; the first number counts those at whose share\n"
-        "of edges we have runs.",
+        "*LSP points* are the points of the paper's lines LSP-P and LSP-T; the first number counts those at whose\n"
+        "share of edges we have runs.",
         block(_summary(made)),
         "## How a verdict is made",
         block([f"- {line}" for line in rule_lines()]),
