@@ -16,6 +16,27 @@ class GraphError(LspruneError, ValueError):
     """The graph cannot be pruned as it is: ids, shapes or values are wrong."""
 
 
+class RowError(GraphError):
+    """A row of an attribute is wrong. Rows are counted over all graphs that were joined.
+
+    Args:
+        problem: the message without the row. name: of the attribute. row: -1: not known any more.
+    """
+
+    problem, name, row = "", "", -1
+
+    @classmethod
+    def at(cls, problem: str, name: str, row: int) -> RowError:
+        """Return the error.
+
+        >>> print(RowError.at("x must be finite, got nan", "x", 3))
+        x must be finite, got nan in row 3
+        """
+        error = cls(f"{problem} in row {row}")
+        error.problem, error.name, error.row = problem, name, row
+        return error
+
+
 class OptionError(LspruneError, ValueError):
     """An option is out of range or does not go with another one."""
 

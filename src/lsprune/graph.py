@@ -59,9 +59,7 @@ class Graph:
     node_columns: Any = None  # pairs of arrays ([num_sources], [num_targets]) by name; None for an end without it
     column_names: tuple[str, ...] = ()  # of all columns that the caller's object has, for error messages
     y: Any = None  # [nodes, ...] labels; only `weights="labels"` looks at them, and only at those of training nodes
-    unusable_y: bool = (
-        False  # the caller's object has a `y` that is not an array with a row for each node; then y is None
-    )
+    unusable_y: bool = False  # the caller's `y` is not an array with a row for each node, so that y is None
     train_mask: Any = None  # [nodes] bool: training nodes; None: all nodes with a label
     indptr: Array | None = None  # [rows + 1] when the edges came as CSR
     rows: Literal["source", "target"] | None = None

@@ -29,7 +29,7 @@ def graph_with(name: str, row: int, value: float, dim: int = 3) -> Graph:
 @pytest.mark.parametrize("hash", FAMILIES[:-1], ids=repr)
 def test_what_is_not_finite_is_named_by_its_row(hash, name, row, value):
     host, device = both(LSP(k=2, hash=hash), graph_with(name, row, value))
-    assert device == host == f"GraphError: {name} must be finite in float32, got {value} in row {row}"
+    assert device == host == f"RowError: {name} must be finite in float32, got {value} in row {row}"
 
 
 @pytest.mark.parametrize("dim", [1, 3])
@@ -37,7 +37,7 @@ def test_what_is_not_finite_is_named_by_its_row(hash, name, row, value):
 def test_a_fitted_pruner_names_it_even_if_no_owner_has_a_choice(pruner, dim):
     fitted = pruner.fit_graph(random_graph(0, nodes=40, edges=600, dim=dim, edge_dim=dim), HOST)
     host, device = both(fitted, graph_with("edge_attr", 17, np.nan, dim))
-    assert device == host == "GraphError: edge_attr must be finite in float32, got nan in row 17"
+    assert device == host == "RowError: edge_attr must be finite in float32, got nan in row 17"
 
 
 def test_the_runtime_forgets_faults_that_were_raised():

@@ -143,7 +143,7 @@ def test_every_row_must_be_finite_where_nobody_has_a_choice():
     x = graph.x.copy()
     x[unused] = np.nan
     host, device = both(fitted, replace(graph, x_source=x, x_target=x))
-    assert device == host == f"GraphError: x must be finite in float32, got nan in row {unused}"
+    assert device == host == f"RowError: x must be finite in float32, got nan in row {unused}"
 
 
 def test_rows_that_no_edge_needs_may_be_anything():

@@ -312,5 +312,8 @@ def test_a_wrong_name_of_labels_or_split_is_told_before_features_are_read(tmp_pa
     for option, name in (("label", "topik"), ("split", ("topik",))):
         with pytest.raises(OptionError, match=rf"{option} must be a name in .*\(f0, .*topic\), got 'topik'"):
             read(edges, features=str(nodes), **{option: name})
-    with pytest.raises(FormatError, match=r"'topic' must be numbers, .*; --label or --split names it .* --x "):
+    with pytest.raises(
+        FormatError,
+        match=r"'topic' must be numbers, .*; if it is not a feature, name it with --label or --split, .* --x ",
+    ):
         read(edges, features=str(nodes))

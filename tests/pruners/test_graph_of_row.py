@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from lsprune import LSP, Graph, GraphError, LocalRandom, OptionError, choose, prune
-from lsprune.errors import NoGpuPath, naming_graph
+from lsprune.errors import NoGpuPath, RowError, naming_graph
 from lsprune.pruners.graph_of_row import naming_graph_of_row
 
 ENDS = np.array([[0, 1, 1, 3, 2, 4, 2, 4], [1, 0, 0, 2, 3, 2, 4, 3]])  # two edges and more in graphs of 2 and 3 nodes
@@ -46,11 +46,15 @@ def test_choose_names_the_graph(sparse: bool) -> None:
         choose(data, keep=0.5, y=np.arange(100) % 2)
 
 
-@pytest.mark.parametrize("message", ["x must be finite, got nan in row 0", "x must be finite, got nan in row 9", "no"])
-def test_other_errors_stay_as_they_are(message: str) -> None:
-    """Row 0 is finite: the message is about something that was derived from x."""
-    with pytest.raises(GraphError, match=f"^{message}$"), naming_graph_of_row({None: graph(1)}):
-        raise GraphError(message)
+@pytest.mark.parametrize(
+    "error", [RowError.at("x is odd", "x", 0), RowError.at("x is odd", "x", 9), RowError.at("t is odd", "t", 1),
+              RowError("x is odd in row 1"), GraphError("no")],
+    ids=str,
+)  # fmt: skip
+def test_other_errors_stay_as_they_are(error: GraphError) -> None:
+    """Row 0 is finite: the error is about something that was derived from x."""
+    with pytest.raises(GraphError, match=f"^{error}$"), naming_graph_of_row({None: graph(1)}):
+        raise error
 
 
 def test_a_single_graph_has_no_number() -> None:

@@ -154,25 +154,34 @@ UNUSABLE = {  # masks of training nodes that do not say which labels may be look
 }  # fmt: skip
 
 
+def as_data():
+    """Return the graph as PyG's `Data`, on the host or on what stands for a GPU."""
+    import torch
+    from torch_geometric.data import Data
+
+    ends, mask = torch.from_numpy(np.stack(GRAPH.ends())), torch.from_numpy(TRAINING)
+    return Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=torch.from_numpy(KIND), train_mask=mask)
+
+
+def as_dataset(*graphs):
+    from lsprune.lab.datasets.collated import CollatedDataset
+
+    return CollatedDataset(*CollatedDataset.collate(list(graphs)))
+
+
 @pytest.mark.parametrize("where", ["host", "device"])
 @pytest.mark.parametrize("form", [*UNUSABLE, "of one graph only", "short of one graph", "of a dataset"])
 def test_with_a_mask_that_does_not_fit_no_label_is_looked_at(form, where, request):
     pytest.importorskip("torch_geometric")
-    import torch
-    from torch_geometric.data import Data
-
     if where == "device":
         request.getfixturevalue("cpu_is_gpu")
-    ends, mask = torch.from_numpy(np.stack(GRAPH.ends())), torch.from_numpy(TRAINING)
-    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=torch.from_numpy(KIND), train_mask=mask)
-    other, given = data.clone(), data
+    data, other = as_data(), as_data()
+    mask, given = data.train_mask, data
     if form in UNUSABLE:
         data.train_mask = UNUSABLE[form](mask)
     elif form == "of a dataset":
-        from lsprune.lab.datasets.collated import CollatedDataset
-
         data.train_mask, other.train_mask = mask[:7], mask[:9]
-        given = CollatedDataset(*CollatedDataset.collate([data, other]))
+        given = as_dataset(data, other)
     else:
         given = [data, other]
         other.train_mask = mask[:9]
@@ -193,22 +202,16 @@ MISFITS = {"one row too few": lambda y: y[:-1], "strings": lambda y: [str(label)
 @pytest.mark.parametrize("where", ["host", "device"])
 @pytest.mark.parametrize("form", [*MISFITS, "of one graph only", "of a list", "of a dataset"])
 def test_labels_that_do_not_fit_the_nodes_are_not_left_out_silently(form, where, request):
-    torch = pytest.importorskip("torch")
     pytest.importorskip("torch_geometric")
-    from torch_geometric.data import Data
-
     if where == "device":
         request.getfixturevalue("cpu_is_gpu")
-    ends, mask = torch.from_numpy(np.stack(GRAPH.ends())), torch.from_numpy(TRAINING)
-    data = Data(x=torch.from_numpy(GRAPH.x), edge_index=ends, y=torch.from_numpy(KIND), train_mask=mask)
-    other, given = data.clone(), data
+    data, other = as_data(), as_data()
+    given = data
     if form in MISFITS:
         data.y = MISFITS[form](data.y)
     elif form == "of a dataset":
-        from lsprune.lab.datasets.collated import CollatedDataset
-
         other.y = other.y[:-1]
-        given = CollatedDataset(*CollatedDataset.collate([data, other]))
+        given = as_dataset(data, other)
     else:
         given = [data, other]
         other.y = other.y[:-1]

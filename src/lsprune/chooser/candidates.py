@@ -19,7 +19,7 @@ from lsprune.errors import OptionError
 from lsprune.graph import Graph
 from lsprune.pruners import LSP, Pruner
 from lsprune.weights import Degree, Jaccard, Labels, Similarity, Weight
-from lsprune.weights.assortativity import MIN_ASSORTATIVITY, assortativity
+from lsprune.weights.assortativity import are_assortative
 from lsprune.weights.recommended import WITH_LABELS, WITHOUT_LABELS
 
 UNPRUNED, NO_EDGES = "unpruned", NoEdges.name  # what all edges and no edges are called
@@ -74,8 +74,7 @@ def recommended_first(graph: Graph, labels: KnownLabels) -> tuple[Candidate, ...
     """Return all candidates, the one that `LSP.auto` uses on this graph right after the baseline."""
     baseline, with_labels, without_labels, *others = CANDIDATES
     learned = labels.training[labels.items]
-    known = assortativity(*graph.ends(), graph.num_nodes, labels.items[learned], labels.targets[learned])
-    if known is None or known >= MIN_ASSORTATIVITY:
+    if are_assortative(graph, labels.items[learned], labels.targets[learned]):
         return CANDIDATES
     return (baseline, without_labels, with_labels, *others)
 

@@ -18,7 +18,7 @@ from lsprune.chooser.known_labels import MIN_JUDGED, KnownLabels, empty_masks, k
 from lsprune.chooser.picking import best_at, is_lossless, reason_for, table_row
 from lsprune.chooser.trial_file import TrialFile, fingerprint
 from lsprune.chooser.trials import Progress, Results, Trials, plan_trials, run_trials
-from lsprune.errors import BudgetWarning, GraphError, OptionError, warn
+from lsprune.errors import BudgetWarning, GraphError, OptionError, RowError, warn
 from lsprune.graph import Array, Graph
 from lsprune.kernels import threads as thread_pool
 from lsprune.keyword_options import positional_error
@@ -142,7 +142,7 @@ def _check_finite(graph: Graph) -> None:
             ends = rows.indptr[1:] if sparse else np.arange(1, len(rows) + 1) * (rows.size // len(rows))
             row = int(np.searchsorted(ends, bad[0], side="right"))
             with naming_graph_of_row({None: graph}):
-                raise GraphError(f"{name} must be finite, got {numbers[bad[0]]} in row {row}")
+                raise RowError.at(f"{name} must be finite, got {numbers[bad[0]]}", name, row)
 
 
 def _warn_small(graph: Graph, share: float) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lsprune.checks import check_choice
-from lsprune.errors import GraphError
+from lsprune.errors import RowError
 from lsprune.graph import Array
 from lsprune.kernels import file_arrays
 from lsprune.kernels import threads as pool
@@ -105,10 +105,10 @@ def check_row(rows: Rows, lo: int, bad: int | None) -> None:
         raise not_finite(rows.name, rows.block(lo + bad, lo + bad + 1)[0], lo + bad)
 
 
-def not_finite(name: str, row: Array, at: int) -> GraphError:
+def not_finite(name: str, row: Array, at: int) -> RowError:
     """Return the error for a NaN or an infinity in row `at`."""
     value = row[~np.isfinite(row)][0]
-    return GraphError(f"{name} must be finite in float32, got {value} in row {at}")
+    return RowError.at(f"{name} must be finite in float32, got {value}", name, at)
 
 
 def runtime(threads: int | None = None, executor: str | None = None) -> Runtime:

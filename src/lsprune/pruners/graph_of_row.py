@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -10,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from lsprune.adapters.base import Key
-from lsprune.errors import GraphError
+from lsprune.errors import GraphError, RowError
 from lsprune.graph import Graph
 from lsprune.numeric.random_numbers import is_tensor
-
-_ROW = re.compile(r"^(x|edge_attr) must be finite.* in row (\d+)$")
 
 
 @contextmanager
@@ -24,25 +21,24 @@ def naming_graph_of_row(graphs: Mapping[Key, Graph]) -> Iterator[None]:
     >>> import numpy as np
     >>> pair = Graph.from_edges(np.array([[0, 2], [1, 3]]), x=np.array([[0.0], [0.0], [0.0], [np.nan]]), ptr=[0, 2, 4])
     >>> with naming_graph_of_row({None: pair}):
-    ...     raise GraphError("x must be finite, got nan in row 3")
+    ...     raise RowError.at("x must be finite, got nan", "x", 3)
     Traceback (most recent call last):
     lsprune.errors.GraphError: graph 1: x must be finite, got nan in row 1
     """
     try:
         yield
-    except GraphError as error:
-        named = _named(str(error), graphs.get(None))
+    except RowError as error:
+        named = _named(error, graphs.get(None))
         if named is None:
             raise
         raise GraphError(named) from None
 
 
-def _named(message: str, graph: Graph | None) -> str | None:
-    """Return the message with the graph; None if it is about no row, or there is only one graph."""
-    found = _ROW.match(message)
-    if found is None or graph is None or graph.num_graphs < 2 or graph.bipartite:
+def _named(error: RowError, graph: Graph | None) -> str | None:
+    """Return the message with the graph; None if it is about another attribute, or there is only one graph."""
+    name, row = error.name, error.row
+    if name not in ("x", "edge_attr") or row < 0 or graph is None or graph.num_graphs < 2 or graph.bipartite:
         return None
-    name, row = found[1], int(found[2])
     values = graph.x_target if name == "x" else graph.edge_attr
     if values is None or row >= values.shape[0] or _is_finite(values, row):
         return None  # a row of something that was derived from these
@@ -54,7 +50,7 @@ def _named(message: str, graph: Graph | None) -> str | None:
         of_edge = np.searchsorted(first, _on_host(graph.ends()[1]), side="right") - 1
         number = int(of_edge[row])
         within = int((of_edge[:row] == number).sum())
-    return f"graph {number}: {message.removesuffix(found[2])}{within}"
+    return f"graph {number}: {error.problem} in row {within}"
 
 
 def _is_finite(values: Any, row: int) -> bool:

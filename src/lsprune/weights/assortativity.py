@@ -1,4 +1,4 @@
-"""Measure how much more alike the labels of neighbours are than chance would have them."""
+"""Measure whether the labels of neighbours are more similar than chance would have them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ def labels_are_assortative(graph: Graph) -> bool:
 
     Look at the labels of training nodes only.
     """
-    coefficient = assortativity(*graph.ends(), graph.num_nodes, *training_labels(graph)[1:])
+    return are_assortative(graph, *training_labels(graph)[1:])
+
+
+def are_assortative(graph: Graph, nodes: Array, labels: Array) -> bool:
+    """Return the same of the labels of some nodes; see `assortativity`."""
+    coefficient = assortativity(*graph.ends(), graph.num_nodes, nodes, labels)
     return coefficient is None or coefficient >= MIN_ASSORTATIVITY
 
 

@@ -70,21 +70,21 @@ def test_list_with_sparse_attributes():
     assert graph_of(given).x.toarray().tolist() == [[1, 0, 0], [2, 0, 0], [0, 1, 0], [2, 0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda graphs: graphs.append("graph"), "graph 3: all entries of a list must be PyG Data, got str"),
-        (
-            lambda graphs: delattr(graphs[1], "x"),
-            "graph 1: x must be on all graphs of a list or on none, got none here",
-        ),
-        (
-            lambda graphs: setattr(graphs[1], "x", torch.ones(2, 3)),
-            "graph 1: x must be as wide as that of graph 0",
-        ),
-        (lambda graphs: graphs.append(hetero()), "graph 3: its relations must be those of graph 0"),
-    ],
-)
+UNLIKE = [  # what makes the graphs of a list unlike, and the error
+    (lambda graphs: graphs.append("graph"), "graph 3: all entries of a list must be PyG Data, got str"),
+    (
+        lambda graphs: delattr(graphs[1], "x"),
+        "graph 1: x must be on all graphs of a list or on none, got none here",
+    ),
+    (
+        lambda graphs: setattr(graphs[1], "x", torch.ones(2, 3)),
+        "graph 1: x must be as wide as that of graph 0",
+    ),
+    (lambda graphs: graphs.append(hetero()), "graph 3: its relations must be those of graph 0"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), UNLIKE)
 def test_list_of_unlike_graphs_is_refused(change, message):
     graphs = several()
     change(graphs)
@@ -116,16 +116,7 @@ def test_graphs_on_several_devices_are_pruned_on_the_host(cpu_is_gpu, monkeypatc
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda graphs: graphs.append("graph"), "graph 3: all entries of a list must be PyG Data, got str"),
-        (
-            lambda graphs: delattr(graphs[1], "x"),
-            "graph 1: x must be on all graphs of a list or on none, got none here",
-        ),
-        (
-            lambda graphs: setattr(graphs[1], "x", torch.ones(2, 3)),
-            "graph 1: x must be as wide as that of graph 0",
-        ),
-        (lambda graphs: graphs.append(hetero()), "graph 3: its relations must be those of graph 0"),
+        *UNLIKE,
         (lambda graphs: graphs[0].edge_index.fill_(3), r"source ids must be in \[0, 3\), got 3 at edge 0"),
         (lambda graphs: setattr(graphs[2], "x", torch.ones(3, 2)), r"target ids must be|source ids must be"),
         (lambda graphs: setattr(graphs[2], "edge_attr", torch.ones(3)), "edge_attr must have 4 rows"),
