@@ -314,6 +314,6 @@ def test_a_wrong_name_of_labels_or_split_is_told_before_features_are_read(tmp_pa
             read(edges, features=str(nodes), **{option: name})
     with pytest.raises(
         FormatError,
-        match=r"'topic' must be numbers, .*; if it is not a feature, name it with --label or --split, .* --x ",
+        match=r"'topic' must be numbers, .*; --label or --split names it .* --x ",
     ):
         read(edges, features=str(nodes))

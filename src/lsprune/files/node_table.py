@@ -26,7 +26,7 @@ ID_NAMES = ("id", "node_id", "node")
 _SUSPECT = re.compile(r"[_\-. ]id$|[a-z]I[dD]$", re.ASCII)  # user_id, itemId
 CHOOSE = "; --x (x in Python) names the columns of features"
 WHOLE_IDS = "; the ids of edges are whole numbers"
-NO_FEATURE = "; if it is not a feature, name it with --label or --split, or list the features with --x (x in Python)"
+NO_FEATURE = "; --label or --split names it if it is no feature, --x (x in Python) names the features"
 
 
 @dataclass(frozen=True)
